@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { messageTypes } from "#shared/protocol/message-types.ts";
 import { LEAGUE_EVENT_TYPES } from "../../league-manager/league/events.ts";
-import { Coverage } from "./coverage.ts";
+import { Coverage, MIN_RUNS } from "./coverage.ts";
+import { planOf } from "./plan.ts";
 
 const request = (name: string, args: object): string =>
   JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
@@ -34,6 +35,19 @@ describe("the coverage of a series", () => {
       "message: MOVE_RESPONSE": 1,
       "message: GET_STANDINGS_RESPONSE": 1,
     });
+  });
+
+  it("has each rare part of plans in any hundred seeds in a row", () => {
+    const counts: Coverage[] = [];
+    for (let seed = 1; seed <= 1_000; seed++) {
+      const plan = planOf(String(seed));
+      counts.push(new Coverage());
+      for (const coverage of counts.slice(-MIN_RUNS)) coverage.addPlan(plan);
+    }
+    const missing = counts
+      .slice(0, -MIN_RUNS + 1)
+      .map((coverage) => coverage.missing().filter((kind) => kind.startsWith("plan: ")));
+    expect([...new Set(missing.flat())]).toEqual([]);
   });
 
   it("adds the counts of workers, and names what is missing", () => {

@@ -3,18 +3,28 @@ import { ENTRY_TYPES } from "#shared/session/entry.ts";
 import type { Database } from "#shared/store/sqlite.ts";
 import { AGENT_EVENT_TYPES } from "../../league-manager/agents/events.ts";
 import { LEAGUE_EVENT_TYPES } from "../../league-manager/league/events.ts";
+import { DIALECT_PROGRAMS } from "./dialect-programs.ts";
+import type { Plan } from "./plan.ts";
+import { dialectOf } from "./player-plans.ts";
 
 /** The messages of the tools that ask their caller questions. The MCP clients that can answer them are not simulated. */
 const NOT_SIMULATED: ReadonlySet<MessageType> = new Set<MessageType>([
   ...(["CREATE_NEW_GAME", "CREATE_NEW_GAME_RESPONSE", "CONTINUE_GAME", "CONTINUE_GAME_RESPONSE"] as const),
 ]);
 
-/** What the runs of a series must contain: all types of events, entries and messages of the program. */
+/** The kinds of players that are rare, and the referee that is stopped for longer than a match may take. */
+const RARE = [
+  ...["hostile", "late, makeup", "late, forfeit", "inbox", ...DIALECT_PROGRAMS],
+  ...["token reset, inbox", "token reset, dialect", "stopped referee"],
+];
+
+/** What the runs of a series must contain: all types of events, entries and messages of the program, and the rare parts of plans. */
 const REQUIRED = {
   "event of a league": LEAGUE_EVENT_TYPES,
   "event of an agent": AGENT_EVENT_TYPES,
   "entry of a session": ENTRY_TYPES,
   message: messageTypes.filter((type) => !NOT_SIMULATED.has(type)),
+  plan: RARE,
 } as const;
 type Group = keyof typeof REQUIRED;
 
@@ -36,6 +46,11 @@ export class Coverage {
 
   add(counts: Counts): void {
     for (const [kind, count] of Object.entries(counts)) this.#count(kind, count);
+  }
+
+  /** Counts the rare parts of a plan. */
+  addPlan(plan: Plan): void {
+    for (const part of rarePartsOf(plan)) this.#count(kindOf("plan", part), 1);
   }
 
   onRequest(body: string): void {
@@ -71,6 +86,21 @@ export class Coverage {
 
 const kinds = (): readonly string[] =>
   (Object.keys(REQUIRED) as Group[]).flatMap((group) => REQUIRED[group].map((type) => kindOf(group, type)));
+
+/** The parts of a plan that are rare. */
+function rarePartsOf(plan: Plan): ReadonlySet<string> {
+  const { players, contacts = [], lateMs = [], lateEntry, calls = [], disturbances } = plan;
+  const parts = new Set<string>([...players, ...contacts]);
+  if (lateMs.some((ms) => ms > 0)) parts.add(`late, ${lateEntry}`);
+  for (const { tool, isForged, players: [name] = [] } of calls) {
+    const index = Number(name?.slice(1)) - 1;
+    if (tool !== "reset_token" || isForged) continue;
+    parts.add(`token reset, ${dialectOf(plan, index) ? "dialect" : contacts[index]}`);
+  }
+  if (disturbances.some((one) => one.type === "stop" && one.machine.startsWith("referee")))
+    parts.add("stopped referee");
+  return new Set([...parts].filter((part) => RARE.includes(part)));
+}
 
 const EVENTS = `SELECT substr(name, 1, 7) AS name, type, count(*) AS count FROM log JOIN streams ON number = stream
   GROUP BY substr(name, 1, 7), type`;

@@ -48,9 +48,12 @@ export function createHostile({ network, clock }: AgentProcess, victims: Victims
     for (const request of envelopesIn(body)) {
       if (request.type !== "GAME_INVITE" && request.type !== "MOVE_REQUEST") continue;
       seen.push(request);
-      const knowledge: Knowledge = { victims, request, old: seen[0] ?? request, count, at: clock.iso() };
+      const { match_id } = request.payload;
+      const invitation = seen.findLast(({ type, payload }) => type === "GAME_INVITE" && payload.match_id === match_id);
+      const knowledge: Knowledge = { victims, request, invitation, old: seen[0] ?? request, count, at: clock.iso() };
       const attack = ATTACKS[count % ATTACKS.length]?.(knowledge);
       if (attack) send(attack);
+      if (request.type === "MOVE_REQUEST") send(answerForOpponent(knowledge));
       if (count % FLOOD_EVERY === 0) for (const one of flood(knowledge)) send(one);
       count++;
     }
@@ -62,6 +65,8 @@ interface Knowledge {
   readonly victims: Victims;
   /** The message that has arrived now. */
   readonly request: CheckedEnvelope;
+  /** The invitation to its match. */
+  readonly invitation: CheckedEnvelope | undefined;
   /** The first message that has arrived. */
   readonly old: CheckedEnvelope;
   /** The number of earlier attacks. */
@@ -149,17 +154,17 @@ const askAboutOthers: AttackKind = (knowledge) => {
 };
 
 /** Answers in the name of its opponent, as a program of a dialect whose answer comes later. */
-const answerForOpponent: AttackKind = (knowledge) => {
-  const { old, request, victims, at } = knowledge;
-  const ids = Object.values((old.payload as { roles?: Record<string, string> }).roles ?? {});
+function answerForOpponent(knowledge: Knowledge): Attack {
+  const { invitation, request, victims, at } = knowledge;
+  const ids = Object.values((invitation?.payload as { roles?: Record<string, string> } | undefined)?.roles ?? {});
   const params = {
     ...{ protocol: "league.v2", message_type: "GAME_MOVE_RESPONSE", timestamp: at, auth_token: "" },
     ...{ player_id: ids[0], sender: `player:${ids[1]}`, match_id: request.payload.match_id },
     ...{ move_data: { choice: "rock" } },
   };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "receive_parity_response", params });
-  return to(oneOf(victims.referees, knowledge), body);
-};
+  return { url: victims.referees[knowledge.count % victims.referees.length] ?? "", body };
+}
 
 /** Gives an order of the manager to a referee: to play a match again, or to stop it. */
 const orderReferee =
@@ -194,7 +199,7 @@ const orderManager =
   };
 
 const ATTACKS: readonly AttackKind[] = [
-  ...[takeName, takeEndpoint, takeDialectPlayer, takeReferee, pollInbox, replay, askAboutOthers, answerForOpponent],
+  ...[takeName, takeEndpoint, takeDialectPlayer, takeReferee, pollInbox, replay, askAboutOthers],
   ...(["START_GAME", "MATCH_WITHDRAWN"] as const).map(orderReferee),
   ...(["REFEREE_LEAVE", "REMOVE_PLAYER", "FORGET_PLAYER"] as const).map(orderManager),
   ...(["RESET_TOKEN", "END_LEAGUE", "ANNUL_MATCH"] as const).map(orderManager),

@@ -10,7 +10,11 @@ const MAX_KINDS = 3;
 /** Returns the plan, or in three of ten cases a plan in which two or three managers take the place of the only one, with disturbances of their database. */
 export function withManagers(plan: Plan): Plan {
   const random = createRandom(`${plan.seed}/managers`);
-  if (random.next() >= SHARE_WITH_MANAGERS) return plan;
+  return random.next() < SHARE_WITH_MANAGERS ? withSeveralManagers(plan, random) : plan;
+}
+
+/** Puts two or three managers in the place of the only one. */
+export function withSeveralManagers(plan: Plan, random: Random): Plan {
   const managers = random.int(2, 3);
   const anyManager = (): string => managerName(random.int(0, managers - 1));
   const kinds = random.shuffle(KINDS).slice(0, random.int(1, MAX_KINDS));

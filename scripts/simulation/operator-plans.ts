@@ -172,7 +172,16 @@ const annulling: PlanKind = (context) => {
   const again = call(context, "schedule_match", "start", 0, { players: anyPair(context), round: plan.players.length });
   const isPaused = random.next() < 0.7;
   const calls = [annul(context, match), ...(random.next() < 0.5 ? [annul(context, match)] : []), again];
-  return { ...plan, format: undefined, calls: isPaused ? paused(context, calls) : calls };
+  if (random.next() < 0.3) {
+    // The pairings of the second round depend on the match.
+    const late = [800, 2_000, 3_500].map((at) => call(context, "annul_match", "start", at, { match: "R1M1" }));
+    return { ...plan, players: plan.players.with(0, "slow"), format: { id: "swiss", options: {} }, calls: late };
+  }
+  if (random.next() < 0.5) return { ...plan, format: undefined, calls: isPaused ? paused(context, calls) : calls };
+  // A removed player forfeits its matches of later rounds, except an annulled one.
+  const last = `R${plan.players.length - 1 + (plan.players.length % 2)}M1`;
+  const removed = call(context, "remove_player", "start", 0, { players: [anyPlayer(context)] });
+  return { ...plan, format: undefined, calls: paused(context, [annul(context, last), removed]) };
 };
 
 const scheduling: PlanKind = (context) => {
@@ -287,19 +296,31 @@ const replacing: PlanKind = (context) => {
 
 const renewing: PlanKind = ({ plan }) => ({ ...plan, isSecondLeague: true });
 
+/** A referee cannot reach the manager for longer than it may be silent, except in a match that is played by hand. */
+function cutReferee({ plan, random }: KindContext): Pick<Plan, "referees" | "players" | "disturbances"> {
+  const cut = refereeName(0);
+  const at = random.int(2_000, 3_000);
+  return {
+    ...{ referees: 2, players: plan.players.map(() => "slow") },
+    disturbances: [{ type: "partition", at, ms: random.int(14_000, 17_000), between: [cut, MANAGER], isSilent: false }],
+  };
+}
+
 const reading: PlanKind = (context) => {
   const { plan, random } = context;
   const calls = (["get_standings", "get_ratings", "get_schedule", "list_leagues"] as const).map((tool) =>
     call(context, tool, random.next() < 0.5 ? "begin" : "start", random.int(200, 1_500), { operator: 2 }),
   );
   // One of several managers would pass on the calls of the visitor over HTTP, which is not simulated.
-  return { ...plan, calls, ...(plan.managers === 1 && { visitor: random.int(0, plan.players.length - 1) }) };
+  if (plan.managers > 1) return { ...plan, calls };
+  const visitor = random.int(0, plan.players.length - 1);
+  return { ...plan, calls, visitor, ...(random.next() < 0.5 && cutReferee(context)) };
 };
 
-/** The kinds of plans with operators, or with a config under which events occur that are otherwise rare. Kinds whose events not every plan of the kind contains are listed twice. */
+/** The kinds of plans with operators, or with a config under which events occur that are otherwise rare. Kinds whose events not every plan of the kind contains are listed several times. */
 export const OPERATED_KINDS: readonly PlanKind[] = [
   ...[pausing, annulling, scheduling, extending, ending, removing, resetting, adding, starting, expiring, aborting],
-  ...[reconfiguring, reconfiguring, replacing, replacing, renewing, renewing, reading, reading],
+  ...[reconfiguring, reconfiguring, replacing, replacing, renewing, renewing, reading, reading, resetting],
 ].map(operated);
 
 /** Further calls of plans with operators: repeated, wrong, too early or too late. */

@@ -8,8 +8,8 @@ import { DATABASE, MANAGER, playerName, refereeName } from "./machines/names.ts"
 import { withManagers } from "./manager-plans.ts";
 import { MOVED_MATCH_KINDS } from "./moved-match-plans.ts";
 import { addedBy, endOfOperation, OPERATED_KINDS, OperatedLeague } from "./operator-plans.ts";
-import { withStoppedReferee } from "./overdue-plans.ts";
 import { withOtherPlayers } from "./player-plans.ts";
+import { rareSituation } from "./rare-plans.ts";
 
 const MISBEHAVIOURS = ["well", "slow", "silent", "unsteady", "illegal", "garbage", "declining", "lying"] as const;
 const Behaviour = z.enum([...MISBEHAVIOURS, "hostile"]);
@@ -146,14 +146,14 @@ export function planOf(seed: string): Plan {
   const disturbances = Array.from({ length: random.int(0, MAX_DISTURBANCES) }, () => random.pick(kinds)(context));
   const game = random.pick(GAMES);
   const machines = machinesIn(context);
-  const plan = withManagers({
+  const plan: Plan = {
     ...{ seed, game, referees, players, managers: 1 },
     disturbances: disturbances.sort((a, b) => a.at - b.at),
     withoutSockets: machines.filter(() => random.next() < SHARE_WITHOUT_SOCKETS),
     ...(random.next() < SHARE_WITH_CLOCKS && { clock: clockOf(random) }),
     ...(random.next() < SHARE_WITH_FORMATS && { format: random.pick(FORMATS) }),
-  });
-  return withOtherPlayers(ofKind(withStoppedReferee(plan)));
+  };
+  return withOtherPlayers(rareSituation(plan) ?? ofKind(withManagers(plan)));
 }
 
 /** What a kind of plans decides from. */
@@ -170,13 +170,12 @@ const EVERY = 29;
 
 /**
  * Returns the plan, or in three of four cases one of a kind. The number of the seed determines the kind, so that any hundred seeds in a row have each kind
- * three times. Plans without a number as their seed, and those with a stopped referee, stay as they are.
+ * at least twice. Plans without a number as their seed stay as they are.
  */
 function ofKind(plan: Plan): Plan {
   const number = Number(plan.seed);
   const kind = Number.isInteger(number) ? PLAN_KINDS[number % EVERY] : undefined;
-  if (!kind || plan.matchMs !== undefined) return plan;
-  return kind({ random: createRandom(`${plan.seed}/kind`), plan });
+  return kind ? kind({ random: createRandom(`${plan.seed}/kind`), plan }) : plan;
 }
 
 /** No player that behaves well or slowly loses on time: the initial time is that for a move, and the increment is longer than a slow player takes. */

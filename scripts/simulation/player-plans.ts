@@ -17,7 +17,15 @@ const LONG_MATCH = { id: "rps.v1", options: { best_of: 5 } } as const;
 /** Requests for moves, in the native protocol and in the dialects. */
 const MOVE_CALLS = { native: "MOVE_REQUEST", evenOdd: "CHOOSE_PARITY_CALL", other: "GAME_MOVE_CALL" } as const;
 
-const isDialect = (contact: Contact | undefined): contact is DialectProgram =>
+/** The number of the kinds of `rarePlayerOf`, and of plans without one, in a row of seeds. */
+const RARE_EVERY = 23;
+const RARE_PLAYERS = ["hostile", "makeup", "forfeit", ...DIALECT_PROGRAMS] as const;
+type RarePlayer = (typeof RARE_PLAYERS)[number];
+
+/** Returns the player that a plan must have, by the number of its seed: a hostile one, a late one that its league admits, or a program of a dialect. */
+const rarePlayerOf = ({ seed }: Plan): RarePlayer | undefined => RARE_PLAYERS[Number(seed) % RARE_EVERY];
+
+const isDialect = (contact: Contact | RarePlayer | undefined): contact is DialectProgram =>
   DIALECT_PROGRAMS.some((program) => program === contact);
 
 /** Returns the program of a player that plays in another dialect; null for other players. */
@@ -54,12 +62,21 @@ export const addressOf = ({ players }: Plan, machine: string): string =>
  */
 export function withOtherPlayers(plan: Plan): Plan {
   if (plan.contacts) return plan;
+  const rare = rarePlayerOf(plan);
   const random = createRandom(`${plan.seed}/players`);
   const [contact, hostile, late, crash] = [random.next(), random.next(), random.next(), random.next()];
   const withContacts =
     contact < SHARE_WITH_INBOXES + SHARE_WITH_DIALECTS ? withOtherContacts(plan, contact, random) : plan;
-  const withHostile = hostile < SHARE_WITH_HOSTILE ? withHostilePlayer(withContacts, random) : withContacts;
-  const withLate = late < SHARE_WITH_LATE ? withLatePlayer(withHostile, random) : withHostile;
+  const withReset = withContactOfReset(isDialect(rare) ? withProgram(withContacts, rare) : withContacts);
+  const withHostile =
+    rare === "hostile" || hostile < SHARE_WITH_HOSTILE
+      ? withHostilePlayer(withReset, random, rare === "hostile")
+      : withReset;
+  const isAdmitted = rare === "makeup" || rare === "forfeit";
+  const withLate =
+    isAdmitted || late < SHARE_WITH_LATE
+      ? withLatePlayer(isAdmitted ? admitting(withHostile, rare) : withHostile, random, isAdmitted)
+      : withHostile;
   return crash < SHARE_WITH_CRASHES ? withCrashesInMatches(withLate, random) : withLate;
 }
 
@@ -85,10 +102,36 @@ const hasOtherLeague = ({ former, added, visitor, isSecondLeague }: Plan): boole
 /** Whether the plan is about the endpoint of a player: another player takes it, or a visitor calls tools at it. */
 const needsEndpoint = ({ former, visitor }: Plan, index: number): boolean => index === former || index === visitor;
 
-function withHostilePlayer(plan: Plan, random: Random): Plan {
-  const { players, contacts, calls = [] } = plan;
+/** Lets the first player play in a dialect. */
+function withProgram(plan: Plan, program: DialectProgram): Plan {
+  const { players, contacts = players.map((): Contact => "endpoint"), disturbances } = plan;
+  if (hasOtherLeague(plan)) return plan;
+  const kept = disturbances.filter((one) => one.type !== "copy" || one.machine !== playerName(0));
+  return { ...plan, players: players.with(0, "well"), contacts: contacts.with(0, program), disturbances: kept };
+}
+
+/** Gives the player whose token an operator resets an inbox, or lets it play in a dialect, in two of three plans. */
+function withContactOfReset(plan: Plan): Plan {
+  const { calls = [], players, contacts = players.map((): Contact => "endpoint") } = plan;
+  const reset = calls.find(({ tool, isForged }) => tool === "reset_token" && !isForged)?.players?.[0];
+  const index = Number(reset?.slice(1)) - 1;
+  const number = Number(plan.seed);
+  const contact = [undefined, "inbox", DIALECT_PROGRAMS[number % DIALECT_PROGRAMS.length]][number % 3] as
+    | Contact
+    | undefined;
+  if (!players[index] || contact === undefined || hasOtherLeague(plan)) return plan;
+  return { ...plan, players: players.with(index, "well"), contacts: contacts.with(index, contact) };
+}
+
+/** `isForced`: any player may become hostile, and no player lies. */
+function withHostilePlayer(plan: Plan, random: Random, isForced: boolean): Plan {
+  const { contacts, calls = [] } = plan;
+  const players = plan.players.map((behaviour) => (isForced && behaviour === "lying" ? "well" : behaviour));
   const candidates = players.flatMap((behaviour, n) =>
-    behaviour === "well" && (contacts?.[n] ?? "endpoint") === "endpoint" && n !== plan.visitor && n !== plan.former
+    (behaviour === "well" || isForced) &&
+    (contacts?.[n] ?? "endpoint") === "endpoint" &&
+    n !== plan.visitor &&
+    n !== plan.former
       ? [n]
       : [],
   );
@@ -96,18 +139,37 @@ function withHostilePlayer(plan: Plan, random: Random): Plan {
   const isErasing = calls.some(({ tool, isForged }) => tool === "forget_player" && !isForged);
   if (candidates.length === 0 || players.includes("lying") || isErasing) return plan;
   const hostile = random.pick(candidates);
-  return { ...plan, players: players.map((behaviour, n) => (n === hostile ? "hostile" : behaviour)) };
+  const attacked = players.map((behaviour, n) => (n === hostile ? "hostile" : behaviour));
+  if (!isForced || contacts || hasOtherLeague(plan)) return { ...plan, players: attacked };
+  // The hostile player also answers for these programs, whose answers come in separate requests.
+  const disturbances = plan.disturbances.filter(({ type }) => type !== "copy");
+  return {
+    ...plan,
+    players: attacked,
+    disturbances,
+    contacts: attacked.map((behaviour) => (behaviour === "well" ? "later answers" : "endpoint")),
+  };
 }
 
-/** Lets the last of three or more players come late. The rules of the league admit it, or not. */
-function withLatePlayer(plan: Plan, random: Random): Plan {
+/** Returns a plan whose league can admit a late player in a way, with at least three players. */
+function admitting(plan: Plan, lateEntry: "makeup" | "forfeit"): Plan {
+  const { players, format, calls = [] } = plan;
+  // Only the format of the plan has the options that an operator changes.
+  if (hasOtherLeague(plan) || calls.some(({ extended }) => extended)) return plan;
+  const enough = players.length < 3 ? [...players, "well" as const] : players;
+  if (lateEntry === "makeup") return { ...plan, players: enough, format: undefined };
+  return { ...plan, players: enough, format: format?.id === "match" ? format : { id: "swiss", options: {} } };
+}
+
+/** Lets the last of three or more players come late. The rules of the league admit it, or not; always if `isAdmitted`. */
+function withLatePlayer(plan: Plan, random: Random, isAdmitted: boolean): Plan {
   const { players, format } = plan;
   // The players that enter another league first are those of their kind of plan.
   if (players.length < 3 || hasOtherLeague(plan)) return plan;
   const lateMs = players.map((_, n) => (n === players.length - 1 ? random.int(1_000, MAX_LATE_MS) : 0));
   const accepting =
     format === undefined ? "makeup" : format.id === "swiss" || format.id === "match" ? "forfeit" : "closed";
-  return { ...plan, lateMs, lateEntry: random.next() < 0.75 ? accepting : "closed" };
+  return { ...plan, lateMs, lateEntry: random.next() < 0.75 || isAdmitted ? accepting : "closed" };
 }
 
 /** Kills players when they are asked for a move in the middle of a match. */

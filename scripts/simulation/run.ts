@@ -51,6 +51,7 @@ export async function runPlan(plan: Plan): Promise<Outcome> {
 async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
   const trace: string[] = [];
   const coverage = new Coverage();
+  coverage.addPlan(plan);
   const checker = createChecker(plan, () => world.scheduler.now());
   // The repetition of a part of the run ends with the league, so later messages cannot be compared.
   let isCompared = true;

@@ -7,6 +7,7 @@ import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
 import { temporaryFolder } from "../bench/process.ts";
 import { evidenceIn, type Mutation } from "./mutations/mutation.ts";
 import { MUTATIONS } from "./mutations/mutations.ts";
+import { TESTED_FAULTS } from "./mutations/tested-faults.ts";
 
 const command = withUsageExit(new Command("simulate-mutations"))
   .description(
@@ -79,4 +80,6 @@ async function processQueue(): Promise<void> {
 const count = queue.length;
 await Promise.all(Array.from({ length: CONCURRENCY }, processQueue));
 process.stdout.write(`${count - missed} of ${count} faults were found by a check of a rule that they break\n`);
+process.stdout.write(`${TESTED_FAULTS.length} faults are found by tests only:\n`);
+for (const { name, foundBy } of TESTED_FAULTS) process.stdout.write(`${name.padEnd(62)} ${foundBy}\n`);
 process.exit(missed > 0 ? 1 : 0);

@@ -4,9 +4,11 @@ import { noWriter } from "#shared/store/writer.ts";
 import { scheduleOf } from "../../../league-manager/projections/schedule.ts";
 import { loadState } from "../../../league-manager/store/load-state.ts";
 import { managerStore } from "../../../league-manager/store/manager-store.ts";
+import { START_MS } from "../machines/clock.ts";
 import { managerNames } from "../machines/names.ts";
 import type { World } from "../machines/world.ts";
 import type { Plan } from "../plan.ts";
+import type { LogEntry } from "./log.ts";
 import { type Fault, faultsOf } from "./rules.ts";
 
 /** The time after the end of the last disturbance in which every manager has started and has read all commits. */
@@ -46,3 +48,18 @@ function resultIn(answer: string | null): unknown {
   const text = result?.content?.[0]?.text;
   return text === undefined ? null : JSON.parse(text);
 }
+
+/** A time that a manager has read may be this old when its commit is observed. The dates of machines differ by more. */
+const MAX_AGE_MS = 60_000;
+
+/** Returns the faults of events that do not have the time of the database. */
+export const faultsOfTimes = (log: readonly LogEntry[]): readonly Fault[] =>
+  faultsOf(
+    "managers",
+    log.flatMap(({ stream, event, at }) => {
+      const differenceMs = "at" in event ? Date.parse(event.at) - START_MS - at : 0;
+      return Math.abs(differenceMs) <= MAX_AGE_MS
+        ? []
+        : [`${event.type} of ${stream} has a time that differs by ${Math.round(differenceMs)} ms`];
+    }),
+  );

@@ -13,6 +13,8 @@ import { DATABASE, MANAGER, managerNames, playerName } from "../machines/names.t
 import type { BotSeat } from "../machines/observer.ts";
 import { isSilentPartition, MOVE_MS, type Plan } from "../plan.ts";
 import { dialectOf } from "../player-plans.ts";
+import { faultsOfTimes } from "./agreement.ts";
+import { createAnnouncements } from "./announcements.ts";
 import { faultsOfCapacity } from "./capacity.ts";
 import { createClocks } from "./clocks.ts";
 import { createCourse, faultsOfFinalStandings } from "./course.ts";
@@ -60,6 +62,7 @@ function createChecks(plan: Plan, now: () => number) {
   const dialects = createDialects(plan, now);
   return {
     ...{ plan, timeline, results: createResults(plan), course: createCourse(plan) },
+    announcements: createAnnouncements(plan),
     ...{ dialects, turns: createTurns(dialects.isForeign) },
     ...{ clocks: createClocks(plan), views: createViews(), epochs: createEpochs(plan, now) },
     ...{ deadlines: createDeadlines(plan, now), release: createRelease(plan, now) },
@@ -76,11 +79,12 @@ type Checks = ReturnType<typeof createChecks>;
 export function createChecker(plan: Plan, now: () => number = () => 0): Checker {
   const faults: Fault[] = [];
   const checks = createChecks(plan, now);
-  const { timeline, stores, operators, views, epochs, deadlines, dialects, release } = checks;
+  const { timeline, stores, operators, views, epochs, deadlines, dialects, release, announcements } = checks;
   return {
     onRequest(passed, sentAt) {
       const { from, to, body, isCopy } = passed;
-      const requests = envelopesIn(body).filter((request) => !isOfOtherLeague(request));
+      const all = envelopesIn(body);
+      const requests = all.filter((request) => !isOfOtherLeague(request));
       if (isCopy) {
         // The agents have sent it once. The answers to a copy must be right, too, but no agent waits for them.
         for (const request of requests) faults.push(...epochs.onRequest(from, to, request, sentAt));
@@ -89,6 +93,7 @@ export function createChecker(plan: Plan, now: () => number = () => 0): Checker 
       operators.onRequest(passed);
       faults.push(...dialects.onRequest(passed, sentAt));
       if (isPlayer(from)) return;
+      if (isPlayer(to)) for (const request of all) announcements.onRequest(to, request);
       for (const request of requests) faults.push(...faultsOfRequest(checks, passed, request, sentAt));
     },
     onAnswer(passed, reply) {
@@ -137,7 +142,7 @@ function faultsOfRequest(
   return [
     ...faultsOfSending(checks, from, request, null),
     ...epochs.onRequest(from, to, request, sentAt),
-    ...deadlines.onRequest(from, request, sentAt),
+    ...deadlines.onRequest(from, to, request, sentAt),
     ...(isReport ? [...turns.onReport(request), ...clocks.onReport(request), ...dialects.onReport(request)] : []),
     ...(isPlayer(to) ? [...turns.onRequest(request), ...clocks.onRequest(request)] : []),
     ...(isPlayer(to) ? [...views.onRequest(to, request), ...operators.onInvitation(request)] : []),
@@ -150,10 +155,11 @@ function faultsOfAnswer(
   request: CheckedEnvelope,
   answer: CheckedEnvelope,
 ): readonly Fault[] {
-  const { results, turns, epochs, deadlines, names } = checks;
+  const { results, turns, epochs, deadlines, names, release } = checks;
   if (request.type.endsWith("_REGISTER_REQUEST")) noteName(names, request, answer);
   const sending = faultsOfSending(checks, to, answer, request);
   if (isPlayer(from)) return sending;
+  release.onAnswer(to, request, answer);
   const faults = [...sending, ...results.onAnswer(request, answer), ...epochs.onAnswer(from, to, request, answer)];
   if (isCopy) return faults;
   deadlines.onAnswer(from, request, answer);
@@ -172,7 +178,7 @@ function faultsOfSending(
 
 /** Returns the faults in the log of a run that has ended. */
 async function faultsOfRun(checks: Checks, db: Database, now: () => number): Promise<readonly Fault[]> {
-  const { plan, results, course, release, operators, timeline } = checks;
+  const { plan, results, course, release, operators, timeline, announcements } = checks;
   const log = new CommittedLog(now).read(db);
   const events = log.filter(isOfLeague).map(({ event }) => LeagueEvent.parse(event));
   const names = new Map([...checks.names, ...displayNamesIn(db)]);
@@ -181,6 +187,8 @@ async function faultsOfRun(checks: Checks, db: Database, now: () => number): Pro
     ...results.faults(events),
     ...faultsOfCapacity(plan, events),
     ...course.faults(events),
+    ...announcements.faults(log, names),
+    ...(plan.managers > 1 ? faultsOfTimes(timeline.entries()) : []),
     ...faultsOfTimeouts(events, streams),
     ...release.faults(timeline.entries().filter(isOfLeague), names),
     ...operators.faults(log),

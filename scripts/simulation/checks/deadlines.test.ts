@@ -15,12 +15,12 @@ const report = (...log: readonly object[]) =>
 it("a repeated request has the rest of the time", () => {
   let now = 0;
   const deadlines = createDeadlines(PLAN, () => now);
-  expect(deadlines.onRequest("referee 1", request(30, "a"), 0)).toEqual([]);
+  expect(deadlines.onRequest("referee 1", "player 1", request(30, "a"), 0)).toEqual([]);
   now = 4_000;
   deadlines.onAnswer("referee 1", request(30, "a"), envelope("GAME_ERROR", {}));
-  expect(deadlines.onRequest("referee 1", request(30, "a"), 4_000)).toEqual([]);
-  expect(deadlines.onRequest("referee 1", request(26, "b"), 4_000)).toEqual([]);
-  expect(deadlines.onRequest("referee 1", request(30, "c"), 4_000)).toHaveLength(1);
+  expect(deadlines.onRequest("referee 1", "player 1", request(30, "a"), 4_000)).toEqual([]);
+  expect(deadlines.onRequest("referee 1", "player 1", request(26, "b"), 4_000)).toEqual([]);
+  expect(deadlines.onRequest("referee 1", "player 1", request(30, "c"), 4_000)).toHaveLength(1);
 });
 
 it.each([
@@ -28,18 +28,18 @@ it.each([
   [30_001, 1],
 ])("a move that is sent after %d ms of 30 s has %d faults in the log", (sentAt, count) => {
   const deadlines = createDeadlines(PLAN, () => sentAt);
-  deadlines.onRequest("referee 1", request(30, "a"), 0);
+  deadlines.onRequest("referee 1", "player 1", request(30, "a"), 0);
   deadlines.onAnswer("referee 1", request(30, "a"), envelope("MOVE_RESPONSE", { move: 1 }));
   const acted = { type: "acted", role: "x", tick: 0, action: 1 };
-  expect(deadlines.onRequest("referee 1", report(acted), sentAt)).toHaveLength(count);
+  expect(deadlines.onRequest("referee 1", "player 1", report(acted), sentAt)).toHaveLength(count);
 });
 
 it("a turn ends after its limit, and begins again with the referee", () => {
   const late = (isRestarted: boolean) => {
     const deadlines = createDeadlines(PLAN, () => 0);
-    deadlines.onRequest("referee 1", request(30, "a"), 0);
+    deadlines.onRequest("referee 1", "player 1", request(30, "a"), 0);
     if (isRestarted) deadlines.onProcess("referee 1");
-    return deadlines.onRequest("referee 1", request(30, "b", 1), 60_000);
+    return deadlines.onRequest("referee 1", "player 1", request(30, "b", 1), 60_000);
   };
   expect(late(false)).toHaveLength(1);
   expect(late(true)).toEqual([]);

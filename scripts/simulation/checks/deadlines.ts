@@ -8,13 +8,14 @@ interface Deadlines {
   /** The process of a machine has started or ended. A referee that starts asks for the open moves again, each with the whole time. */
   onProcess(machine: string): void;
   /** Returns the faults of a request or report of a referee that was sent at the virtual time `sentAt`. */
-  onRequest(from: string, request: CheckedEnvelope, sentAt: number): readonly Fault[];
+  onRequest(from: string, to: string, request: CheckedEnvelope, sentAt: number): readonly Fault[];
   /** An answer of a player to a referee. */
   onAnswer(from: string, request: CheckedEnvelope, answer: CheckedEnvelope): void;
 }
 
 /** The requests of a referee to a role in one turn. */
 interface Asked {
+  readonly to: string;
   readonly tick: number;
   /** The time limit in the first request, and when it was sent. */
   readonly limitMs: number;
@@ -29,25 +30,32 @@ interface Asked {
 
 /** Time limits are rounded to milliseconds, in a request and in its repetitions. */
 const ROUNDING_MS = 5;
+/** The longest time from one attempt at a request to the next, with the delay of the message. */
+const RETRY_MS = 2_500;
 /**
  * The time that a referee may take to end a turn whose limit has passed, after the disturbances: a report without an answer is repeated after 5 s and
  * a pause, over a WebSocket that takes up to 5 s to be opened.
  */
 const ENDING_MS = 15_000;
 
-export function createDeadlines({ disturbances }: Plan, now: () => number): Deadlines {
+export function createDeadlines({ disturbances, clock }: Plan, now: () => number): Deadlines {
   const turns = new OpenTurns();
   /** The reports of a match may be lost, and repeated, until the disturbances have ended. */
   const calmAt = Math.max(0, ...disturbances.map(endOf));
+  /** The first attempts at a request may be lost for this time. */
+  const lostMs = RETRY_MS + Math.max(0, ...disturbances.map((one) => endOf(one) - one.at));
   return {
     onProcess: (machine) => turns.forget(machine),
-    onRequest(from, request, sentAt) {
+    onRequest(from, to, request, sentAt) {
       const { type, payload } = request;
+      // The limit of a turn with clocks may be shorter than that of an earlier one.
+      if (type === "GAME_ERROR" && !clock)
+        return faultsOfTimeout(turns.open(from, payload.match_id, to), request, sentAt, lostMs);
       if (type !== "MOVE_REQUEST" && type !== "MATCH_RESULT") return [];
       const tick = type === "MOVE_REQUEST" ? Number(payload.tick) : null;
       const late = lateFaults(turns.others(from, payload, tick), matchOf(payload), sentAt, calmAt);
       if (tick === null) return [...late, ...faultsOfLog(payload, (role, at) => turns.find(from, payload, role, at))];
-      return [...late, ...faultsOfRepetition(turns, from, request, sentAt)];
+      return [...late, ...faultsOfRepetition(turns, from, to, request, sentAt)];
     },
     onAnswer(from, { type, payload }, answer) {
       const asked = type === "MOVE_REQUEST" ? turns.find(from, payload, payload.your_role, Number(payload.tick)) : null;
@@ -74,6 +82,15 @@ class OpenTurns {
     return latest === tick ? [] : asked.filter((one) => one.tick === latest);
   }
 
+  /** The requests to a machine about a match that it has not answered. */
+  open(from: string, matchId: unknown, to: string): readonly Asked[] {
+    return [...this.#byMatch].flatMap(([key, asked]) =>
+      key.startsWith(`${from} ${matchId}/`)
+        ? [...asked.values()].filter((one) => one.to === to && one.answeredAt === null)
+        : [],
+    );
+  }
+
   add(from: string, payload: CheckedEnvelope["payload"], asked: Asked): void {
     const key = `${from} ${matchOf(payload)}`;
     const ofMatch = this.#byMatch.get(key) ?? new Map<string, Asked>();
@@ -93,10 +110,24 @@ function lateFaults(open: readonly Asked[], match: string, sentAt: number, calmA
   return [`deadlines: ${match}: the turn of tick ${open[0]?.tick} ended ${Math.round(lateMs)} ms after its limit`];
 }
 
+/** Returns a fault if a player is told that it did not answer in time, although the time of its last request is not over, which was first sent up to `lostMs` before. */
+function faultsOfTimeout(
+  open: readonly Asked[],
+  { payload }: CheckedEnvelope,
+  sentAt: number,
+  lostMs: number,
+): readonly Fault[] {
+  const last = open.toSorted((a, b) => a.sentAt - b.sentAt).at(-1);
+  const restMs = last ? last.sentAt + last.limitMs - sentAt : 0;
+  if (payload.error_code !== "G002" || restMs <= lostMs) return [];
+  return [`deadlines: ${last?.to} was told ${Math.round(restMs)} ms before its limit that it had not answered in time`];
+}
+
 /** Returns a fault if a further request of a turn has more than the rest of its time. */
 function faultsOfRepetition(
   turns: OpenTurns,
   from: string,
+  to: string,
   { payload, message_id }: CheckedEnvelope,
   sentAt: number,
 ): readonly Fault[] {
@@ -105,7 +136,7 @@ function faultsOfRepetition(
   const asked = turns.find(from, payload, payload.your_role, tick);
   if (!asked) {
     const messages = new Set([message_id]);
-    turns.add(from, payload, { tick, limitMs, sentAt, answeredAt: null, moves: new Map(), messages });
+    turns.add(from, payload, { to, tick, limitMs, sentAt, answeredAt: null, moves: new Map(), messages });
     return [];
   }
   if (asked.messages.has(message_id)) return [];

@@ -41,12 +41,24 @@ interface Move {
 const ROUNDING_MS = 5;
 const CALLS: ReadonlySet<unknown> = new Set(["CHOOSE_PARITY_CALL", "GAME_MOVE_CALL", "MOVE_REQUEST"]);
 const INVITATIONS: ReadonlySet<unknown> = new Set(["GAME_INVITATION", "GAME_START"]);
+/** After these calls the end of a league is announced again. */
+const CHANGES: ReadonlySet<string> = new Set(["pause_league", "extend_league", "schedule_match", "annul_match"]);
 const RESULTS: ReadonlySet<unknown> = new Set(["GAME_OVER", "GAME_END"]);
 
 export function createDialects(plan: Plan, now: () => number): Dialects {
   const machines = new Set(plan.players.flatMap((_, n) => (dialectOf(plan, n) ? [playerName(n)] : [])));
+  const takesRounds = plan.players.flatMap((_, n) => {
+    const program = dialectOf(plan, n);
+    return program === "handle message" || program === "later answers" ? [playerName(n)] : [];
+  });
   const state: Exchanges = {
-    ...{ machines, now, isCalm: plan.disturbances.length === 0, isAlone: plan.managers === 1 },
+    ...{
+      machines,
+      now,
+      isCalm: plan.disturbances.every(({ type }) => type === "slow"),
+      isAlone: plan.managers === 1,
+      isChanged: plan.calls?.some(({ tool }) => CHANGES.has(tool)) === true,
+    },
     ...{
       players: new Map(),
       tokens: new Map(),
@@ -55,7 +67,7 @@ export function createDialects(plan: Plan, now: () => number): Dialects {
       last: new Map(),
       moves: new Map(),
     },
-    ...{ results: new Set(), ended: new Set() },
+    ...{ results: new Set(), ended: new Set(), rounds: new Set(), takesRounds: new Set(takesRounds) },
   };
   return {
     isForeign: (playerId) => state.players.has(playerId),
@@ -84,10 +96,12 @@ const resetIn = ({ calls = [] }: Plan): readonly string[] =>
 interface Exchanges {
   readonly machines: ReadonlySet<string>;
   readonly now: () => number;
-  /** Whether the plan has no disturbances. */
+  /** Whether the plan has no disturbances, except slow messages. */
   readonly isCalm: boolean;
   /** Whether the run has one manager. Several managers repeat an announcement if they could not record in the database that it was delivered. */
   readonly isAlone: boolean;
+  /** Whether an operator pauses or changes the league, which can happen while its end is announced. */
+  readonly isChanged: boolean;
   /** The machines of the registered players, by their ids. */
   readonly players: Map<string, string>;
   readonly tokens: Map<string, unknown>;
@@ -101,6 +115,10 @@ interface Exchanges {
   readonly moves: Map<string, Move[]>;
   /** The matches whose result a player has received. */
   readonly results: Set<string>;
+  /** The ends of rounds that a player has received. */
+  readonly rounds: Set<string>;
+  /** The machines of the programs that know the end of a round. It is sent again to others. */
+  readonly takesRounds: ReadonlySet<string>;
   /** The last messages of the league, by their senders and receivers. */
   readonly ended: Set<string>;
 }
@@ -131,8 +149,25 @@ function faultsOfMessage(state: Exchanges, request: ObservedRequest, sentAt: num
   if (auth_token && isTokenOfOther(state, to, auth_token))
     faults.push(`dialects: ${from} sent ${type} to ${to} with another token than that of its registration`);
   // A message is sent in several forms to a player that does not know it. Announcements are repeated after a restart.
-  if (state.isAlone && isManager(from) && state.ended.has(`${from} ${to}`) && type !== "LEAGUE_COMPLETED")
+  if (
+    state.isAlone &&
+    !state.isChanged &&
+    isManager(from) &&
+    state.ended.has(`${from} ${to}`) &&
+    type !== "LEAGUE_COMPLETED"
+  )
     faults.push(`dialects: ${from} sent ${type} to ${to} after LEAGUE_COMPLETED`);
+  const { method } = parsedJson(body) as { readonly method?: string };
+  const round = `${to} ${message.league_id} ${message.round_id} ${method}`;
+  if (
+    type === "ROUND_COMPLETED" &&
+    state.isCalm &&
+    state.isAlone &&
+    state.takesRounds.has(to) &&
+    state.rounds.has(round)
+  )
+    faults.push(`dialects: ${from} sent ${type} of round ${message.round_id} to ${to} again`);
+  if (type === "ROUND_COMPLETED") state.rounds.add(round);
   if (type === "LEAGUE_COMPLETED") state.ended.add(`${from} ${to}`);
   // A further attempt at the match begins with another invitation.
   if (INVITATIONS.has(type)) forgetCalls(state, `${from} ${to} ${message.match_id} `);

@@ -10,6 +10,7 @@ const LEAGUE: Plan = {
   game: { id: "even_odd.v1", options: {} },
   referees: 3,
   players: Array.from({ length: PLAYERS }, () => "well" as const),
+  contacts: Array.from({ length: PLAYERS }, (_, n) => (n % 4 === 0 ? "handle message" : "endpoint")),
   disturbances: [],
   managers: 1,
   withoutSockets: [],

@@ -47,7 +47,7 @@ interface Known {
 }
 
 /** `log` returns the committed events. */
-export function createOperators({ calls: planned, managers }: Plan, log: () => readonly LogEntry[]): Operators {
+export function createOperators({ calls: planned, managers, format }: Plan, log: () => readonly LogEntry[]): Operators {
   const known: Known = { calls: [], tokens: new Map(), resets: [], outdated: new Set() };
   const { calls, tokens, resets, outdated } = known;
   return {
@@ -76,6 +76,7 @@ export function createOperators({ calls: planned, managers }: Plan, log: () => r
         ...faultsOfEnds(entries),
         ...faultsOfRemovals(entries),
         ...faultsOfAborts(entries),
+        ...(RESULTS_DECIDE.has(format?.id ?? "") ? faultsOfAnnulments(entries) : []),
         // The clocks of several managers differ while their database is slow.
         ...(managers === 1 ? faultsOfTimes(entries, !calls.some(isStart)) : []),
       ]),
@@ -294,10 +295,11 @@ const BY_OPERATOR: ReadonlySet<string> = new Set([
   ...["paused", "resumed", "match_annulled", "match_scheduled", "extended", "removed", "token_reset"],
 ]);
 
-/** While a league is paused no match is assigned, no round is paired, opened or ended, and the league is not completed. */
+/** While a league is paused no match is assigned, no round is paired, opened or ended, and the league is not completed. Only a paused league is resumed. */
 function faultsOfPauses(log: readonly LogEntry[]): readonly string[] {
   let isPaused = false;
   return log.filter(isOfLeague).flatMap(({ event }) => {
+    if (event.type === "resumed" && !isPaused) return ["the league was resumed, but was not paused"];
     if (changesPause(event)) isPaused = event.type === "paused";
     return isPaused && NOT_WHILE_PAUSED.has(event.type) ? [`${event.type} while the league was paused`] : [];
   });
@@ -401,3 +403,17 @@ function faultsOfAborts(log: readonly LogEntry[]): readonly string[] {
 
 /** The abort of a match that is final. */
 const ABORTS = 3;
+
+/** The formats that pair a round by the results of the earlier ones. */
+const RESULTS_DECIDE: ReadonlySet<string> = new Set(["swiss", "single-elimination", "double-elimination"]);
+
+/** No match is annulled after the pairings of the next round. */
+function faultsOfAnnulments(log: readonly LogEntry[]): readonly string[] {
+  let paired = 0;
+  return log.filter(isOfLeague).flatMap(({ event }) => {
+    if (event.type === "round_paired") paired = Math.max(paired, event.round_id);
+    return event.type === "match_annulled" && Number(/^R(\d+)M/.exec(event.match_id)?.[1]) < paired
+      ? [`${event.match_id} was annulled after round ${paired} was paired`]
+      : [];
+  });
+}

@@ -2,6 +2,7 @@ import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { type Disturbance, endOf } from "../disturbance.ts";
 import { MANAGER, refereeName } from "../machines/names.ts";
 import type { Plan } from "../plan.ts";
+import type { CheckedEnvelope } from "./envelopes.ts";
 import { type Fault, faultsOf } from "./rules.ts";
 
 /** An event of the league with the virtual time of its commit, in ms. */
@@ -19,6 +20,8 @@ interface Interval {
 /** Records when the processes run, and checks that the matches of referees that are lost are released in time. */
 interface Release {
   onProcess(machine: string, isRunning: boolean): void;
+  /** An answer of a referee. */
+  onAnswer(referee: string, request: CheckedEnvelope, answer: CheckedEnvelope): void;
   /** `names` are the display names of the agents, by id. */
   faults(events: readonly Timed[], names: ReadonlyMap<string, string>): readonly Fault[];
 }
@@ -38,6 +41,8 @@ const DEFAULT_MATCH_MS = 86_400_000;
 /** The check concerns runs with one manager: of several, the one that holds the job of the match may be lost, too. */
 export function createRelease(plan: Plan, now: () => number): Release {
   const runs = new Map<string, { from: number; until: number }[]>();
+  /** When referees have accepted matches. */
+  const accepted = new Map<string, number>();
   return {
     onProcess(machine, isRunning) {
       const intervals = runs.get(machine) ?? [];
@@ -46,8 +51,13 @@ export function createRelease(plan: Plan, now: () => number): Release {
       if (isRunning) intervals.push({ from: now(), until: Number.POSITIVE_INFINITY });
       else if (last) last.until = now();
     },
+    onAnswer(referee, { type, payload }, answer) {
+      if (type === "START_GAME" && answer.type === "START_GAME_RESPONSE")
+        accepted.set(`${referee} ${payload.match_id}/${payload.epoch}`, now());
+    },
     faults(events, names) {
-      if (plan.managers > 1) return [];
+      const refused = refusedAfterAcceptance(plan, runs, accepted, events, names);
+      if (plan.managers > 1) return faultsOf("release", refused);
       const endsAt = events.at(-1)?.at ?? 0;
       const observed = assignmentsIn(events, endsAt).flatMap((assignment) => {
         const machine = refereeName(Number(names.get(assignment.refereeId)?.slice(1)) - 1);
@@ -56,10 +66,91 @@ export function createRelease(plan: Plan, now: () => number): Release {
         const kept = [...lost, ...keptTooLong(plan, runs, assignment)];
         return kept.map((text) => `${assignment.match} ${text}`);
       });
-      return faultsOf("release", observed);
+      return faultsOf("release", [...refused, ...observed, ...releasedEarly(plan, runs, events, names)]);
     },
   };
 }
+
+/** A match that was taken from its referee. */
+interface Released {
+  readonly at: number;
+  readonly matchId: string;
+  readonly epoch: number;
+  readonly machine: string;
+  readonly players: readonly string[];
+}
+
+/** Returns the releases for a reason, except those of referees that leave and those of matches that have taken too long. */
+function releasesFor(
+  reason: "unreachable" | "refused",
+  { matchMs, disturbances }: Plan,
+  events: readonly Timed[],
+  names: ReadonlyMap<string, string>,
+): readonly Released[] {
+  const players = new Map<string, readonly string[]>();
+  if (matchMs !== undefined) return [];
+  return events.flatMap(({ at, event }): readonly Released[] => {
+    if (event.type === "round_paired") for (const one of event.pairings) players.set(one.match_id, one.players);
+    if (event.type !== "match_released" || event.reason !== reason) return [];
+    const { match_id: matchId, epoch } = event;
+    const machine = refereeName(Number(names.get(event.referee_id)?.slice(1)) - 1);
+    const isLeaving = disturbances.some((one) => one.type === "retire" && one.machine === machine);
+    const ids = (players.get(matchId) ?? []).map((id) => names.get(id) ?? id);
+    return isLeaving ? [] : [{ at, matchId, epoch, machine, players: ids }];
+  });
+}
+
+/** Says which matches were released as rejected although their referee had accepted them and has run since. */
+function refusedAfterAcceptance(
+  plan: Plan,
+  runs: Runs,
+  accepted: ReadonlyMap<string, number>,
+  events: readonly Timed[],
+  names: ReadonlyMap<string, string>,
+): readonly string[] {
+  return releasesFor("refused", plan, events, names).flatMap(({ at, matchId, epoch, machine }) => {
+    const acceptedAt = accepted.get(`${machine} ${matchId}/${epoch}`) ?? Number.POSITIVE_INFINITY;
+    return (runAt(runs, machine, at)?.from ?? Number.POSITIVE_INFINITY) < acceptedAt && acceptedAt < at
+      ? [`${matchId}, epoch ${epoch}, was released as rejected, although ${machine} had accepted it`]
+      : [];
+  });
+}
+
+/** Says which matches were taken from a referee before it had missed the probes that it may miss. */
+function releasedEarly(
+  plan: Plan,
+  runs: Runs,
+  events: readonly Timed[],
+  names: ReadonlyMap<string, string>,
+): readonly string[] {
+  return releasesFor("unreachable", plan, events, names).flatMap(({ at, matchId, epoch, machine, players }) => {
+    const run = runAt(runs, machine, at);
+    const manager = runAt(runs, MANAGER, at);
+    const isByHand = plan.visitor !== undefined && players.includes(`P${plan.visitor + 1}`);
+    const misses = isByHand ? PROBES_BY_HAND : MISSES.silent;
+    const disturbed = plan.disturbances.filter((one) => isSilence(one, machine) || isOfEither(one, machine));
+    const ends = (runs.get(machine) ?? []).map(({ until }) => until);
+    const silentMs = at - Math.min(at, ...disturbed.map((one) => one.at), ...ends);
+    const early = `${matchId}, epoch ${epoch}, was taken from ${machine}`;
+    // None of the last probes was refused, because the process has run.
+    if (run && at - run.from > (MISSES.refused + 1) * PROBE_MS && silentMs < (misses - 1) * PROBE_MS)
+      return [`${early} after ${Math.round(silentMs)} ms of silence`];
+    const wasSeen = runs.get(machine)?.some(({ from, until }) => manager && from < at && until > manager.from);
+    const sinceMs = at - (manager?.from ?? 0);
+    return manager && !wasSeen && sinceMs < (MISSES.atStart - 1) * PROBE_MS
+      ? [`${early}, which was not seen since the start of the manager, after ${Math.round(sinceMs)} ms`]
+      : [];
+  });
+}
+
+/** The probes that a referee may leave unanswered before it loses a match of a player that is played by hand. */
+const PROBES_BY_HAND = 60;
+
+/** Whether a disturbance can delay the probes of a referee. */
+const isOfEither = (one: Disturbance, machine: string): boolean =>
+  "machine" in one && (one.machine === machine || one.machine === MANAGER) && !UNRELATED.has(one.type);
+/** Disturbances that delay no probe, or that the runs of the processes show. */
+const UNRELATED: ReadonlySet<string> = new Set(["late copies", "crash", "clock set", "retire"]);
 
 type Runs = ReadonlyMap<string, readonly Interval[]>;
 

@@ -14,6 +14,7 @@ interface Turns {
 /** The last turn for which a role got a MOVE_REQUEST. */
 interface RequestedTurn {
   readonly tick: unknown;
+  readonly gameRound: number;
   /** True if the player has answered with its id, for this match and tick. */
   isAnswered: boolean;
 }
@@ -33,10 +34,15 @@ export function createTurns(isForeign: (playerId: string) => boolean = () => fal
     const seat = seatOf(payload);
     const previous = requested.get(seat);
     if (previous?.tick === payload.tick) return [];
-    requested.set(seat, { tick: payload.tick, isAnswered: false });
-    return previous?.isAnswered === false
-      ? [`turns: ${seat}: tick ${payload.tick} follows ${previous.tick} without an answer`]
-      : [];
+    const gameRound = Number(payload.game_round);
+    requested.set(seat, { tick: payload.tick, gameRound, isAnswered: false });
+    if (!previous) return [];
+    // In the simulated games each turn of a role is another round.
+    if (gameRound <= previous.gameRound)
+      return [`turns: ${seat}: round ${gameRound} of tick ${payload.tick} follows round ${previous.gameRound}`];
+    return previous.isAnswered
+      ? []
+      : [`turns: ${seat}: tick ${payload.tick} follows ${previous.tick} without an answer`];
   };
   return {
     onRequest({ type, payload }) {

@@ -1,11 +1,21 @@
 import { type Rule, ruleOf } from "../checks/rules.ts";
 
 /** A deliberate fault in production code. `from` occurs exactly once in the file and is replaced by `to`. */
-export interface Mutation {
+interface Change {
   readonly name: string;
   readonly file: string;
   readonly from: string;
   readonly to: string;
+}
+
+/** A fault that a test finds, and the simulation does not. */
+export interface TestedMutation extends Change {
+  /** The path of the test. */
+  readonly foundBy: string;
+}
+
+/** A fault that the simulation must find. */
+export interface Mutation extends Change {
   /** The rules that the fault breaks. A fault of another rule does not show that the simulation checks them. */
   readonly rules: readonly [Rule, ...Rule[]];
 }

@@ -1,3 +1,4 @@
+import { CONTACT_FAULTS } from "./contact-faults.ts";
 import { MANAGER_FAULTS } from "./manager-faults.ts";
 import type { Mutation } from "./mutation.ts";
 import { OPERATOR_FAULTS } from "./operator-faults.ts";
@@ -12,6 +13,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OPERATOR_FAULTS,
   ...REFEREE_FAULTS,
   ...PLAYER_FAULTS,
+  ...CONTACT_FAULTS,
   ...SHARED_FAULTS,
   ...SHARED_RUN_FAULTS,
 ];

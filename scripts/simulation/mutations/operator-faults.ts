@@ -58,4 +58,33 @@ export const OPERATOR_FAULTS: readonly Mutation[] = [
     to: "...league.rounds.slice(0, 1).flatMap(({ matches }) => cancellationsOf(matches)),",
     rules: ["operators", "end"],
   },
+  {
+    name: "a paused league that the operator ends stays paused",
+    rules: ["operators"],
+    file: "league-manager/league/evolve.ts",
+    from: "return { isPairingComplete: true, isEnded: true, isPaused: false };",
+    to: "return { isPairingComplete: true, isEnded: true };",
+  },
+  {
+    name: "a match that is added to a round that has begun is not assigned before the manager starts again",
+    rules: ["end", "schedule"],
+    file: "league-manager/league/open-work.ts",
+    from: `    case "match_scheduled":
+    case "match_assigned":`,
+    to: '    case "match_assigned":',
+  },
+  {
+    name: "a match that was annulled before its round is also forfeited when the round opens",
+    rules: ["operators", "end"],
+    file: "league-manager/league/decisions/rounds.ts",
+    from: '({ status, players: seated }) => status !== "completed" && seated.some((playerId) => shutDown.has(playerId)),',
+    to: "({ players: seated }) => seated.some((playerId) => shutDown.has(playerId)),",
+  },
+  {
+    name: "a match is annulled although the pairings of the next round depend on it",
+    rules: ["operators", "export"],
+    file: "league-manager/league/decisions/operator.ts",
+    from: "roundOf(league, roundId + 1)?.roundId",
+    to: "roundOf(league, roundId + 2)?.roundId",
+  },
 ];

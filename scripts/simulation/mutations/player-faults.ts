@@ -30,4 +30,22 @@ export const PLAYER_FAULTS: readonly Mutation[] = [
     from: "return { ...request, game_state: view };",
     to: "return request;",
   },
+  {
+    name: "a player asks its bot again when a request is doubled after its answer",
+    rules: ["repeated requests"],
+    file: "player/matches/player.ts",
+    from: "      return { move: await answer };\n",
+    to: `      const move = await answer;
+      match.answers.delete(request.tick);
+      return { move };
+`,
+  },
+  {
+    name: "a player begins a match again when its invitation arrives once more after the result",
+    rules: ["epochs"],
+    file: "player/matches/player.ts",
+    from: `    if (messageId !== null && this.#envelopes.has(messageId)) return { accept: false, reason: "this match is over" };
+`,
+    to: "",
+  },
 ];

@@ -145,4 +145,66 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
     from: "      match.knownHistory.forget(player.role);\n",
     to: "",
   },
+  {
+    name: "a choice that arrives while another one is being written is decided without it",
+    rules: ["moves", "results", "export"],
+    file: "referee/sessions/live-sessions.ts",
+    from: "const decision = decide(found.pending.session, command, clock.iso());",
+    to: "const decision = decide(found.session, command, clock.iso());",
+  },
+  {
+    name: "an illegal action gives a player its whole time limit again",
+    rules: ["deadlines"],
+    file: "referee/match/ask-move.ts",
+    from: "deadline += clock.monotonic() - answeredAt;",
+    to: "deadline = clock.monotonic() + limitMs;",
+  },
+  {
+    name: "the number of the round stays 1 for players that want no ROUND_RESULT",
+    rules: ["turns"],
+    file: "referee/match/messages.ts",
+    from: "  match.closedRounds += closed.length;\n",
+    to: "  if (listeners.length > 0) match.closedRounds += closed.length;\n",
+  },
+  {
+    name: "the players of a withdrawn match are told that they did not answer in time",
+    rules: ["deadlines"],
+    file: "referee/match/play-match.ts",
+    from: `  stopIfWithdrawn(match);
+  const faults = results.flatMap((result) => (result.ok ? [] : [result.error]));
+  for (const fault of faults) if (fault.code === "G002") notifyTimeout(driver, match, fault);
+`,
+    to: `  const faults = results.flatMap((result) => (result.ok ? [] : [result.error]));
+  for (const fault of faults) if (fault.code === "G002") notifyTimeout(driver, match, fault);
+  stopIfWithdrawn(match);
+`,
+  },
+  {
+    name: "a referee continues a match that was withdrawn under its epoch",
+    rules: ["epochs"],
+    file: "referee/referee.ts",
+    from: "if (!stored || stored.epoch > epoch) return;",
+    to: "if (!stored || stored.epoch >= epoch) return;",
+  },
+  {
+    name: "a referee accepts a START_GAME of the withdrawn epoch that arrives late",
+    rules: ["epochs"],
+    file: "referee/match/withdrawals.ts",
+    from: "if (!last || !isOfRun || epoch > last.epoch) return null;",
+    to: "if (!last || !isOfRun || epoch >= last.epoch) return null;",
+  },
+  {
+    name: "a referee with its maximum number of matches rejects a repeated START_GAME of one of them",
+    rules: ["release"],
+    file: "referee/operations/orders.ts",
+    from: "if (active.size >= context.maxConcurrentMatches && !active.has(ref)) {",
+    to: "if (active.size >= context.maxConcurrentMatches) {",
+  },
+  {
+    name: "a result that the manager rejects for a moment is not sent again",
+    rules: ["results", "end"],
+    file: "referee/match/report.ts",
+    from: "  if (payload.retryable === true) return null;\n",
+    to: "",
+  },
 ];

@@ -58,4 +58,35 @@ export const SHARED_RUN_FAULTS: readonly Mutation[] = [
     from: "        add({ leagueId, matchId: event.match_id, epoch: event.epoch + 1 });\n",
     to: "",
   },
+  {
+    name: "a manager drops the job of the next attempt when it reads that the last attempt has ended",
+    rules: ["end"],
+    file: "league-manager/effects/held-jobs.ts",
+    from: "return this.#held.get(leagueId)?.get(matchId)?.epoch === epoch;",
+    to: "return this.#held.get(leagueId)?.has(matchId) === true;",
+  },
+  {
+    name: "a manager that no referee answers keeps the jobs of the matches that it has assigned",
+    rules: ["end"],
+    file: "league-manager/effects/dispatch/kept-jobs.ts",
+    from: "      if (up.length === 0) return false;\n",
+    to: "",
+  },
+  {
+    name: "a manager that starts misses the commits that others make while it loads the state",
+    rules: ["managers", "errors"],
+    file: "league-manager/shared-run/load-shared-state.ts",
+    from: `  const { number } = await database.commitsAfter(AFTER_ALL);
+  return { ...(await loadState(database, leagueIds)), number };`,
+    to: `  const loaded = await loadState(database, leagueIds);
+  const { number } = await database.commitsAfter(AFTER_ALL);
+  return { ...loaded, number };`,
+  },
+  {
+    name: "the events of a run with several managers have the times of the machines",
+    rules: ["managers"],
+    file: "league-manager/shared-run/run-clock.ts",
+    from: "iso: () => isoAt(now())",
+    to: "iso: () => isoAt(clock.now())",
+  },
 ];

@@ -1,0 +1,63 @@
+import type { TestedMutation } from "./mutation.ts";
+
+/** Faults that a test finds, and that no simulated league shows. */
+export const TESTED_FAULTS: readonly TestedMutation[] = [
+  {
+    name: "a snapshot loses the epoch of a match that waits for another referee",
+    foundBy: "league-manager/league/snapshot.test.ts",
+    file: "league-manager/league/snapshot.ts",
+    from: "if (epoch === 1 && refereeId === null && outcome === null) return players.map(seat);",
+    to: "if (refereeId === null && outcome === null) return players.map(seat);",
+  },
+  {
+    name: "the id of a removed player is given again after a player with a lower id was removed",
+    foundBy: "league-manager/commands/invariants.test.ts",
+    file: "league-manager/store/manager-state.ts",
+    from: "[kind]: Math.max(last[kind], numberOf(id))",
+    to: "[kind]: numberOf(id)",
+  },
+  {
+    name: "the store keeps the first endpoint of an agent that has registered another one",
+    foundBy: "league-manager/store/manager-store.test.ts",
+    file: "league-manager/store/manager-store.ts",
+    from: "display_name = excluded.display_name, salt = excluded.salt, endpoint = excluded.endpoint",
+    to: "display_name = excluded.display_name, salt = excluded.salt",
+  },
+  {
+    name: "a manager that starts again takes only the matches of the first open round",
+    foundBy: "league-manager/queue/job-changes.test.ts",
+    file: "league-manager/queue/job-changes.ts",
+    from: "    league.openRounds.flatMap((roundId) => jobsOfRound(league, roundId).filter((job) => isOpenJob(league, job))),",
+    to: `    league.currentRound === null
+      ? []
+      : jobsOfRound(league, league.currentRound).filter((job) => isOpenJob(league, job)),`,
+  },
+  {
+    name: "an outage of the database closes the inboxes of all managers",
+    foundBy: "league-manager/cluster/members.test.ts",
+    file: "league-manager/cluster/members.ts",
+    from: "setView(ready.length > 0 ? ready : known, false);",
+    to: "setView(ready, false);",
+  },
+  {
+    name: "the connection with the former token of a player goes on after its token was reset",
+    foundBy: "league-manager/inbox/routes.test.ts",
+    file: "league-manager/inbox/manager-inboxes.ts",
+    from: 'if (event.type === "token_reset" || !hasInbox) inboxes.drop(agentId);',
+    to: "if (!hasInbox) inboxes.drop(agentId);",
+  },
+  {
+    name: "a bye also counts as a round that the player has missed",
+    foundBy: "shared/standings/history.test.ts",
+    file: "shared/standings/history.ts",
+    from: "const paired = new Set([...byes, ...matches.flatMap((match) => match.players)]);",
+    to: "const paired = new Set(matches.flatMap((match) => match.players));",
+  },
+  {
+    name: "the requests that an inbox has held count as its size after they are answered",
+    foundBy: "league-manager/inbox/inbox.test.ts",
+    file: "league-manager/inbox/inbox.ts",
+    from: "return { ...inbox, open, openBytes: inbox.openBytes - Buffer.byteLength(text) };",
+    to: "return { ...inbox, open };",
+  },
+];
