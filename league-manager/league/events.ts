@@ -204,7 +204,7 @@ export const LeagueEvent = z.compile(
     }),
     /**
      * The operator has annulled the match, which counts for no player. `match_points` are the points that a completed match had given; absent for a match
-     * that was not completed.
+     * that was open.
      */
     z.strictObject({
       ...common,

@@ -14,9 +14,12 @@ export function judgeInvitation(invite: Invitation, accepted: readonly Invitatio
   const current = accepted.at(-1);
   if (!current) return "begin";
   if (isSame(invite, current)) return "repeat";
-  const isOlder = isSameRun(invite, current) && invite.epoch < current.epoch;
-  return isOlder || accepted.some((earlier) => isSame(invite, earlier)) ? "old_epoch" : "begin";
+  return isOlder(invite, current) || accepted.some((earlier) => isSame(invite, earlier)) ? "old_epoch" : "begin";
 }
+
+/** Whether an invitation is of an earlier epoch of the same run than another invitation to a match of this name. */
+export const isOlder = (invite: Invitation, other: Invitation): boolean =>
+  isSameRun(invite, other) && invite.epoch < other.epoch;
 
 /** The number of earlier epochs of a match that are remembered. */
 const MAX_EARLIER = 10;

@@ -191,12 +191,16 @@ test("a request of a newer epoch is answered only after the invitation of that e
   expect(await player.move({ ...request, epoch: 2 }, TOKEN)).toEqual({ move: "rock" });
 });
 
-test("a late copy of an invitation that was declined because of its epoch begins no match after the end of the newer one", async () => {
+test("an invitation of an older epoch begins no match, also after the end of the newer one, but one of another run does", async () => {
   const { player } = playerOf({ choose: () => "rock" });
+  const declined = { accept: false, reason: "the match has a newer epoch" };
   await player.invite({ ...invite, epoch: 2 }, TOKEN, "the newer one");
-  expect(await player.invite(invite, TOKEN, "the older one")).toMatchObject({ accept: false });
+  expect(await player.invite(invite, TOKEN, "the older one")).toEqual(declined);
   await player.finish({ ...result, epoch: 2 }, TOKEN);
-  expect(await player.invite(invite, TOKEN, "the older one")).toEqual({ accept: false, reason: "this match is over" });
+  expect(await player.invite(invite, TOKEN, "the older one")).toEqual(declined);
+  expect(await player.invite(invite, TOKEN, "another older one")).toEqual(declined);
+  expect(await player.invite({ ...invite, epoch: 2 }, TOKEN, "the newer one")).toMatchObject({ accept: false });
+  expect(await player.invite({ ...invite, seed_commitment: sha256Hex("other") }, TOKEN)).toEqual({ accept: true });
 });
 
 test("errors in start and end of a bot are shown, and the match continues", async () => {

@@ -7,7 +7,7 @@ import { NotAnAction } from "../bot-process/action.ts";
 import { type LoadedBot, LoggedFault } from "../loaded-bot.ts";
 import { winningRoles } from "../notifications.ts";
 import type { MatchInfo } from "../sdk.ts";
-import { judgeInvitation } from "./invitation.ts";
+import { type Invitation, isOlder, judgeInvitation } from "./invitation.ts";
 import {
   chooseAction,
   endMatch,
@@ -22,8 +22,8 @@ import {
 
 /** The limit of open matches. At the limit the oldest one is dropped, because a referee may never report the end of a match. */
 const MAX_MATCHES = 10_000;
-/** The number of message ids of invitations that are remembered. */
-const MAX_ENVELOPES = 10_000;
+/** The number of message ids of invitations that are remembered, and of matches that are over. */
+const MAX_REMEMBERED = 10_000;
 
 /**
  * The time for which a player waits before it reports that its bot did not answer in time. The time of the referee is then over, too. Otherwise the
@@ -50,8 +50,10 @@ export class Player {
   readonly #showLine: ShowLine;
   readonly #clock: Clock;
   readonly #matches = new Map<string, PlayedMatch>();
-  /** Message ids of invitations that were accepted, or declined because of their epoch. */
+  /** Message ids of invitations that were accepted. */
   readonly #envelopes = new Set<string>();
+  /** The invitations to matches that are over. A referee that lost the match, and cannot reach the manager, may still invite to an older epoch. */
+  readonly #ended = new Map<string, Invitation>();
   #begun = 0;
   #won = 0;
   #lastResult: GameResult | null = null;
@@ -76,11 +78,9 @@ export class Player {
     const key = keyOf(invite, token);
     const known = this.#matches.get(key);
     const accepted = known?.accepted ?? [];
-    const verdict = judgeInvitation(invite, accepted);
-    if (verdict === "old_epoch") {
-      this.#remember(messageId);
-      return { accept: false, reason: "the match continues under a newer epoch" };
-    }
+    const ended = known ? undefined : this.#ended.get(key);
+    const verdict = ended && isOlder(invite, ended) ? "old_epoch" : judgeInvitation(invite, accepted);
+    if (verdict === "old_epoch") return { accept: false, reason: "the match has a newer epoch" };
     if (verdict === "repeat") {
       if (invite.your_role !== known?.info.role) return "wrong_role";
       this.#remember(messageId);
@@ -135,6 +135,7 @@ export class Player {
     if (!match || !isResultOf(match, result)) return null;
     endMatch(match);
     this.#matches.delete(key);
+    this.#rememberEnd(key, match.invite);
     this.#lastResult = result;
     if (winningRoles(match.info, result).includes(match.info.role)) this.#won++;
     await this.#runHook(() => match.bot.end?.(result));
@@ -171,8 +172,15 @@ export class Player {
   #remember(messageId: string | null): void {
     if (messageId === null) return;
     const envelopes = this.#envelopes;
-    if (envelopes.size >= MAX_ENVELOPES) envelopes.delete(envelopes.values().next().value ?? "");
+    if (envelopes.size >= MAX_REMEMBERED) envelopes.delete(envelopes.values().next().value ?? "");
     envelopes.add(messageId);
+  }
+
+  #rememberEnd(key: string, { epoch, seed_commitment, run_id }: Invitation): void {
+    const ended = this.#ended;
+    ended.delete(key); // the order is that of the ends
+    if (ended.size >= MAX_REMEMBERED) ended.delete(ended.keys().next().value ?? "");
+    ended.set(key, { epoch, seed_commitment, run_id });
   }
 
   /** Runs a hook of the bot. Its errors are shown to the user and do not end the match. */

@@ -169,6 +169,8 @@ function faultsOfMessage(state: Exchanges, request: ObservedRequest, sentAt: num
     faults.push(`dialects: ${from} sent ${type} of round ${message.round_id} to ${to} again`);
   if (type === "ROUND_COMPLETED") state.rounds.add(round);
   if (type === "LEAGUE_COMPLETED") state.ended.add(`${from} ${to}`);
+  // The answer to its registration may be lost, although the player is registered.
+  if (INVITATIONS.has(type)) state.players.set(String(message.player_id), to);
   // A further attempt at the match begins with another invitation.
   if (INVITATIONS.has(type)) forgetCalls(state, `${from} ${to} ${message.match_id} `);
   if (RESULTS.has(type)) state.results.add(matchKey(to, message));

@@ -326,7 +326,8 @@ function faultsOfEnds(log: readonly LogEntry[]): readonly string[] {
     const end = over.get(match_id);
     if (type === "match_completed") given.set(match_id, event.match_points);
     if (type === "match_annulled") {
-      const points = given.get(match_id);
+      // A match that was cancelled or aborted has given no points.
+      const points = end === undefined ? given.get(match_id) : {};
       if (JSON.stringify(points) !== JSON.stringify(event.match_points))
         return [`${match_id} was annulled with other points than it had given`];
     }
