@@ -88,6 +88,7 @@ export function createChecker(plan: Plan, now: () => number = () => 0): Checker 
       if (isCopy) {
         // The agents have sent it once. The answers to a copy must be right, too, but no agent waits for them.
         for (const request of requests) faults.push(...epochs.onRequest(from, to, request, sentAt));
+        dialects.onCopy(passed);
         return;
       }
       operators.onRequest(passed);

@@ -14,6 +14,8 @@ interface Dialects {
   onProcess(machine: string): void;
   /** Returns the faults of a request that was sent at the virtual time `sentAt`. */
   onRequest(request: ObservedRequest, sentAt: number): readonly Fault[];
+  /** A late copy of an answer in a separate request has no tick, so it may count as the answer to a later turn. */
+  onCopy(request: ObservedRequest): void;
   onAnswer(request: ObservedRequest, reply: string): void;
   /** Returns the faults of a referee's report: the actions of these players are their answers, in time. */
   onReport(report: CheckedEnvelope): readonly Fault[];
@@ -78,6 +80,9 @@ export function createDialects(plan: Plan, now: () => number): Dialects {
     onRequest(request, sentAt) {
       if (machines.has(request.from)) recordLateAnswer(state, request);
       return machines.has(request.to) ? faultsOfMessage(state, request, sentAt) : [];
+    },
+    onCopy(request) {
+      if (machines.has(request.from)) recordLateAnswer(state, request);
     },
     onAnswer(request, reply) {
       if (machines.has(request.from)) learnPlayer(state, request, reply);

@@ -80,7 +80,10 @@ interface Released {
   readonly players: readonly string[];
 }
 
-/** Returns the releases for a reason, except those of referees that leave and those of matches that have taken too long. */
+/**
+ * Returns the releases for a reason, except in plans in which a referee leaves, because another one may get its id, and in those in which matches take too
+ * long.
+ */
 function releasesFor(
   reason: "unreachable" | "refused",
   { matchMs, disturbances }: Plan,
@@ -88,15 +91,14 @@ function releasesFor(
   names: ReadonlyMap<string, string>,
 ): readonly Released[] {
   const players = new Map<string, readonly string[]>();
-  if (matchMs !== undefined) return [];
+  if (matchMs !== undefined || disturbances.some(({ type }) => type === "retire")) return [];
   return events.flatMap(({ at, event }): readonly Released[] => {
     if (event.type === "round_paired") for (const one of event.pairings) players.set(one.match_id, one.players);
     if (event.type !== "match_released" || event.reason !== reason) return [];
     const { match_id: matchId, epoch } = event;
     const machine = refereeName(Number(names.get(event.referee_id)?.slice(1)) - 1);
-    const isLeaving = disturbances.some((one) => one.type === "retire" && one.machine === machine);
     const ids = (players.get(matchId) ?? []).map((id) => names.get(id) ?? id);
-    return isLeaving ? [] : [{ at, matchId, epoch, machine, players: ids }];
+    return [{ at, matchId, epoch, machine, players: ids }];
   });
 }
 
