@@ -13,8 +13,8 @@ export const PLAYER_FAULTS: readonly Mutation[] = [
     name: "a player keeps its ended matches in memory",
     rules: ["memory"],
     file: "player/matches/player.ts",
-    from: "    this.#matches.delete(key);\n    this.#lastResult = result;\n",
-    to: "    this.#lastResult = result;\n",
+    from: "    this.#matches.delete(key);\n    this.#rememberEnd(",
+    to: "    this.#rememberEnd(",
   },
   {
     name: "a player answers a request of an older epoch",
