@@ -84,7 +84,7 @@ export function withOtherPlayers(plan: Plan): Plan {
 function withOtherContacts(plan: Plan, chosen: number, random: Random): Plan {
   const isWithInboxes = chosen < SHARE_WITH_INBOXES;
   // A registration in a dialect does not choose between two leagues.
-  if (!isWithInboxes && hasOtherLeague(plan)) return plan;
+  if (!isWithInboxes && (hasOtherLeague(plan) || isTooShort(plan))) return plan;
   const contacts = plan.players.map((behaviour, n): Contact => {
     if (behaviour !== "well" || needsEndpoint(plan, n) || random.next() >= SHARE_OF_CONTACTS) return "endpoint";
     return isWithInboxes ? "inbox" : random.pick(DIALECT_PROGRAMS);
@@ -96,6 +96,11 @@ function withOtherContacts(plan: Plan, chosen: number, random: Random): Plan {
   return { ...plan, contacts, disturbances };
 }
 
+/** Whether a match may be over before its round is announced to a player of a dialect that does not answer. Its match would begin again and again. */
+const isTooShort = ({ matchMs = ANNOUNCEMENT_MS }: Plan): boolean => matchMs < ANNOUNCEMENT_MS;
+/** The time limit of an announcement (PROTOCOL.md, section 2). */
+const ANNOUNCEMENT_MS = 10_000;
+
 const hasOtherLeague = ({ former, added, visitor, isSecondLeague }: Plan): boolean =>
   isSecondLeague === true || [former, added, visitor].some((index) => index !== undefined);
 
@@ -105,7 +110,7 @@ const needsEndpoint = ({ former, visitor }: Plan, index: number): boolean => ind
 /** Lets the first player play in a dialect. */
 function withProgram(plan: Plan, program: DialectProgram): Plan {
   const { players, contacts = players.map((): Contact => "endpoint"), disturbances } = plan;
-  if (hasOtherLeague(plan)) return plan;
+  if (hasOtherLeague(plan) || isTooShort(plan)) return plan;
   const kept = disturbances.filter((one) => one.type !== "copy" || one.machine !== playerName(0));
   return { ...plan, players: players.with(0, "well"), contacts: contacts.with(0, program), disturbances: kept };
 }
