@@ -15,6 +15,8 @@ const AGENT_PREFIX = agentStream("");
 export interface Known {
   /** The number of the last commit whose events are in the state. */
   number: number;
+  /** The date of the newest event that this manager has made or read since its start, ISO 8601 in UTC; empty without one. */
+  at: string;
   state: ManagerState;
   /** Versions by stream, including those of leagues that the config does not name. */
   readonly versions: Map<string, number>;
@@ -58,6 +60,7 @@ export function addCommits(known: Known, later: LaterCommits, leagueIds: readonl
   const state = evolved(before, events, recorded, writes, leagueIds);
   for (const [stream, version] of versions) known.versions.set(stream, version);
   known.number = later.number;
+  known.at = events.reduce((latest, { event: { at } }) => (at > latest ? at : latest), known.at);
   known.state = state;
   return events.length > 0 || writes.length > 0 ? { before, state, events } : null;
 }

@@ -25,14 +25,18 @@ interface AttemptOptions extends Pick<LedgerOptions, "leagueIds" | "followUps"> 
   readonly ids: Pick<Ids, "uuid">;
 }
 
-/** Decides commands on the known state and records the result in `attempt`. Returns their commit. */
+/**
+ * Decides commands on the known state and records the result in `attempt`. Returns their commit. Its date is not before that of the commits that are known,
+ * because the clocks of managers differ by as much as their measurements of the database's clock.
+ */
 export function decideAttempt(
   attempt: Attempt,
   commands: readonly QueuedCommand[],
-  { state, versions }: Known,
+  { at, state, versions }: Known,
   { clock, ids, leagueIds, followUps = () => [] }: AttemptOptions,
 ): NewCommit | null {
-  const batch = newBatch(state, clock.iso());
+  const now = clock.iso();
+  const batch = newBatch(state, now > at ? now : at);
   const answers = decideCommands(batch, commands, followUps, { leagueIds, versions });
   attempt.decided = answers.map((answer, index) => ({ answer, command: commands[index] as QueuedCommand }));
   if (isEmpty(batch)) return null;

@@ -40,6 +40,19 @@ describe("the ledgers of several managers", () => {
     expect(b.commits.map(({ before }) => before.agents.size)).toEqual([0, 0, 1]);
   });
 
+  test("date their commits in their order, although a clock is behind the others", async () => {
+    const behind = await ledgers.start({ behindMs: 500 });
+    await execute(a, openLeague("first"));
+    await execute(behind, enter("first"));
+    await execute(behind, enter("first"));
+    await ledgers.clock.advance(600);
+    await execute(behind, enterNext());
+    const dates = behind.commits.flatMap(({ events }) => events.map(({ event }) => event.at));
+    expect(dates.length).toBeGreaterThan(3);
+    expect(dates).toEqual(dates.toSorted());
+    expect(dates.at(1)).toBe(dates.at(0));
+  });
+
   test("number concurrent commands in one order", async () => {
     await execute(a, openLeague("first"));
     const answers = await ledgers.settled(

@@ -43,7 +43,7 @@ export class SharedLedger implements Ledger {
   constructor(options: SharedLedgerOptions) {
     const { state, versions, number } = options.loaded;
     this.#options = options;
-    this.#known = { state, versions, number };
+    this.#known = { state, versions, number, at: "" };
     this.#core = new LedgerCore(options, (commands) => {
       this.#running = this.#runBatch(commands);
       return this.#running;
@@ -144,6 +144,7 @@ export class SharedLedger implements Ledger {
       for (const { stream, expectedVersion, events } of commit.appends)
         known.versions.set(stream, expectedVersion + events.length);
       known.number++;
+      known.at = commit.at;
       known.state = commit.batch.state;
       this.#core.publish({ before, state: known.state, events: commit.batch.events });
     }

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { isoAt } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
@@ -21,6 +22,8 @@ export interface TestedManager {
 interface ManagerOptions {
   readonly leagueIds?: readonly string[];
   readonly followUps?: FollowUps;
+  /** How much earlier the dates of this manager are than those of the others. */
+  readonly behindMs?: number;
 }
 
 /** A run in the model of the database, with managers whose time a test advances. */
@@ -29,8 +32,13 @@ export class TestedLedgers {
   readonly run: ModelRun = modelRun(this.clock);
   readonly #managers: TestedManager[] = [];
 
-  async start({ leagueIds = LEAGUE_IDS, followUps = () => [] }: ManagerOptions = {}): Promise<TestedManager> {
-    const { clock, run } = this;
+  async start({
+    leagueIds = LEAGUE_IDS,
+    followUps = () => [],
+    behindMs = 0,
+  }: ManagerOptions = {}): Promise<TestedManager> {
+    const { run } = this;
+    const clock = { ...this.clock, iso: () => isoAt(this.clock.now() - behindMs) };
     const database = await run.connect();
     const [commits, fatal]: [Commit[], Error[]] = [[], []];
     const loaded = await this.settled(loadSharedState(database, leagueIds));
