@@ -120,3 +120,32 @@ it("an inbox that comes back from another manager does not use the number of an 
   expect(await ask()).toBe(first + 1);
   inboxes.close();
 });
+
+it("a player is attended while a poll waits and for 30 s after its end", async () => {
+  const clock = manualClock();
+  const inboxes = new Inboxes(clock, 0.5);
+  const { signal } = new AbortController();
+  const polled = inboxes.poll("P01", { after: 0, waitMs: 60_000, signal });
+  await clock.advance(59_000);
+  expect(inboxes.isAttended("P01")).toBe(true);
+  await clock.advance(1_000);
+  expect(await polled).toMatchObject({ requests: [] });
+  await clock.advance(29_000);
+  expect(inboxes.isAttended("P01")).toBe(true);
+  await clock.advance(2_000);
+  expect(inboxes.isAttended("P01")).toBe(false);
+});
+
+it("a message that the player does not answer ends at its time limit, also if its caller can cancel it", async () => {
+  const clock = manualClock();
+  const inboxes = new Inboxes(clock, 0.5);
+  const peers = createPeers({ clock });
+  const client = withInboxes(peers, inboxes, { of: () => "here", onChange: () => () => {} }, clock);
+  const envelope = newEnvelope("ROUND_START", "league_manager:LM01", { league_id: "rps", round_id: 1 });
+  const { signal } = new AbortController();
+  await inboxes.poll("P01", { after: 0, waitMs: 0, signal });
+  const notified = client.notify(inboxEndpoint("P01", false), envelope, { timeoutMs: 5_000, signal });
+  await clock.advance(5_000);
+  expect(await notified).toMatchObject({ ok: false, error: { cause: "timeout" } });
+  await peers.close();
+});

@@ -37,6 +37,17 @@ describe("a shared ledger without its database", () => {
     },
   );
 
+  test("applies the commits of others that it has read in a transaction that failed", async () => {
+    await ledgers.clock.advance(100);
+    ledgers.run.fates.push("made", "rolled back");
+    await ledgers.settled(Promise.all([a.ledger.execute(enterNext()), b.ledger.execute(enterNext())]));
+    await ledgers.clock.advance(100);
+    for (const { ledger, commits } of [a, b]) {
+      expect(commits.flatMap(({ events }) => events)).toHaveLength(3);
+      expect(ledger.state).toEqual(await ledgers.storedState());
+    }
+  });
+
   test("lets commands wait while the server restarts, and executes them once", async () => {
     await ledgers.run.cut();
     const answers = Promise.all([a.ledger.execute(enterNext()), b.ledger.execute(enterNext())]);
