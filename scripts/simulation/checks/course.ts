@@ -54,10 +54,11 @@ function faultsOfRounds(plan: Plan, events: readonly LeagueEvent[]): readonly st
   for (const event of events) {
     if (event.type === "started") {
       isRunning = true;
+      const count = plan.players.length;
+      if (waits && entered.size < count) faults.push(`the league has started with ${entered.size} of ${count} players`);
     } else if (event.type === "player_entered") {
       entered.add(event.player_id);
       if (isRunning) latecomers.add(event.player_id);
-      if (isRunning && waits) faults.push(`${event.player_id} has entered after the start`);
     } else if (event.type === "match_scheduled") {
       open.add(event.match_id);
       scheduled.add([...event.players].sort().join());

@@ -185,13 +185,6 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
     draft.agent(playerId, { type: isTimeout ? "time_out" : "answer", leagueId, matchId, epoch });`,
   },
   {
-    name: "the end of the last league dismisses no agent",
-    rules: ["export"],
-    file: "league-manager/commands/leagues.ts",
-    from: "const { leagues, formerLeagues } = draft.state;",
-    to: "const { leagues, formerLeagues } = state;",
-  },
-  {
     name: "three timeouts that do not follow each other shut a player down",
     rules: ["timeouts"],
     file: "league-manager/agents/decide.ts",
