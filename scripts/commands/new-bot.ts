@@ -122,7 +122,9 @@ function* filesOf(
   texts: Texts,
 ): Iterable<readonly [name: string, text: string]> {
   const read = (name: string): string => readFileSync(join(STARTERS, name), "utf8");
-  for (const name of readdirSync(join(STARTERS, lang)).filter((file) => file !== "part.md"))
+  // Python adds the folder __pycache__ when the starter runs where it is.
+  const files = readdirSync(join(STARTERS, lang), { withFileTypes: true }).filter((entry) => entry.isFile());
+  for (const { name } of files.filter((file) => file.name !== "part.md"))
     yield [
       name,
       read(join(lang, name))

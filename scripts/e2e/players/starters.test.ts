@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -150,6 +150,12 @@ describe("league new-bot", () => {
     // The bot names its games, so it enters the league of its game, whatever the id of the league is.
     expect(stdout).not.toContain("--league");
     expect(readFileSync(join(folder, "README.md"), "utf8")).toContain(`play ${path} random`);
+  });
+
+  it("copies the files of the starter, and not the folder that Python adds when the starter runs where it is", async () => {
+    execFileSync("/usr/bin/python3", ["-m", "compileall", "-q", join(root, "scripts/starters/py")]);
+    const { folder } = await newBot("py");
+    expect(readdirSync(folder).sort()).toEqual(["README.md", "bot.py", "join.py", "turn.jsonl"]);
   });
 
   it("does not write into an existing folder", async () => {
