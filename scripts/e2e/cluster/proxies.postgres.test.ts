@@ -11,6 +11,9 @@ import { PROXIES, startProxy } from "../testing/proxy.ts";
 afterEach(cleanUp);
 
 /** Three managers behind a proxy, and two referees that call the managers through it. */
+/** The time after which a model repeats a call without an answer. */
+const ANSWER_MS = 8_000;
+
 async function startLeague(kind: (typeof PROXIES)[number]) {
   const database = await (await sharedPostgres()).createDatabase();
   const migrated = await league(["db", "migrate"], { DATABASE_URL: database });
@@ -23,6 +26,8 @@ async function startLeague(kind: (typeof PROXIES)[number]) {
   const file = join(folder, "league.json");
   const config = {
     manager: { endpoint },
+    // The model notices the loss of its manager after `ANSWER_MS`, and then needs time for its move, also on a slow machine.
+    timeouts: { move_ms: 30 * ANSWER_MS },
     leagues: [{ league_id: "rps", game: "rps.v1", format_options: { cycles: 4 }, options: { best_of: 5 } }],
   };
   writeFileSync(file, JSON.stringify(config));
@@ -78,7 +83,7 @@ async function playByTools(endpoint: string, isOver: () => boolean): Promise<{ m
       }
       const call = async (name: string, args: object) => {
         // The SDK does not notice that the stream with its answer is lost.
-        const answer = await client?.call(name, args, { signal: AbortSignal.timeout(30_000) });
+        const answer = await client?.call(name, args, { signal: AbortSignal.timeout(ANSWER_MS) });
         const { structuredContent, isError } = (answer ?? {}) as { structuredContent?: object; isError?: boolean };
         if (isError) throw new Error("the tool has rejected the call");
         return structuredContent as { player_token?: string; turns: { match_id: string; league_id: string }[] };
