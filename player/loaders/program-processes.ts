@@ -126,8 +126,8 @@ export class ProgramProcesses {
     const starts = [{ process, restMs: neededMs - process.ageMs() }, ...this.#startsOf(this.#spares)];
     if (starts.every(isOver)) return;
     const over = new AbortController();
-    const limitMs = Math.min(pace.waitMs, 2 * this.#startMs); // a timer has a maximum
-    await Promise.race([this.#passed(starts, over.signal), process.ended, this.#clock.pause(limitMs, over.signal)]);
+    const limit = this.#clock.pause(pace.waitMs, over.signal);
+    await Promise.race([this.#passed(starts, over.signal), process.ended, limit]);
     over.abort();
   }
 

@@ -54,6 +54,9 @@ async function startThinking() {
 test.each([
   [5, 4_000],
   [0.4, 300],
+  [0, 0],
+  [-5, 0],
+  [1e300, 2 ** 31 - 1 - 1_000],
   [undefined, undefined],
 ])("an invitation with the time limit %s s leaves the bot %s ms for its start", async (time_limit_seconds, waitMs) => {
   const waits: unknown[] = [];

@@ -33,6 +33,8 @@ const LATE_MS = 1_000;
 
 /** The part of the time limit of an invitation that is reserved for the way of the answer. It is a quarter of a short limit. */
 const ANSWER_MS = 1_000;
+/** The longest time of a timer of Node. A longer one ends at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Shows a line to the user. A line that the bot has written in a match has the invitation of the match. */
 type ShowLine = (line: string, match?: GameInvite) => void;
@@ -203,8 +205,9 @@ export class Player {
 
 /** The time for which a player can wait before it answers an invitation, if the invitation says it. The rest is for the way of the answer. */
 function waitMsOf({ time_limit_seconds: seconds }: GameInvite): number | undefined {
-  const limitMs = seconds == null ? undefined : seconds * 1000;
-  return limitMs && limitMs - Math.min(ANSWER_MS, limitMs / 4);
+  if (seconds == null) return undefined;
+  const limitMs = Math.min(Math.max(0, seconds * 1000), MAX_TIMER_MS);
+  return limitMs - Math.min(ANSWER_MS, limitMs / 4);
 }
 
 const keyOfRef = (ref: string, token: string): string => `${ref} ${token}`;

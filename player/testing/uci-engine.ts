@@ -6,8 +6,8 @@
  * - `first`: its behaviour in the first search of all its processes: `exit`, `hang` (it does not even answer `stop`) or `wait` (it answers
  *   after `stop`);
  * - `nodes`: the number of positions that it reports before it waits;
- * - `habit`: `wordy` (writes a line of two million characters before each answer), `indented` (lines that begin and end with spaces and tabs), `twice` (answers each search, and again to the next command that it
- *   reads), `saves` (writes FILE.saved half a second after `quit`) or `stays` (ignores `quit`);
+ * - `habit`: `wordy` (writes a line of two million characters before each answer), `indented` (lines that begin and end with spaces and tabs),
+ *   `twice` (answers each search, and again to the next command that it reads), `saves` (writes FILE.saved half a second after `quit`) or `stays` (ignores `quit`);
  * - `silent`: a command that it does not answer, `uci` or `isready`;
  * - `stuck`: a command after which it answers nothing.
  */
