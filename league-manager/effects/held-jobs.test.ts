@@ -71,6 +71,19 @@ test("a job that is ahead of the state of this manager counts when the state has
   await jobs.stop();
 });
 
+test("a job that ended before this manager got the one of the next epoch does not take its place", async () => {
+  const { league, queue, jobs, held } = await leagueWithJobs(4);
+  await queue.enqueue(null, [job("R1M1", 2)]);
+  await queue.complete(null, [job("R1M1")]);
+  await queue.enqueue(null, [job("R1M1")]);
+  jobs.wake();
+  const release = { leagueId: "rps", matchId: "R1M1", epoch: 1, reason: "refused", detail: "full" } as const;
+  await league.ledger().execute(releaseMatch(release));
+  expect(held().toSorted()).toEqual(["R1M1/2", "R1M2/1"]);
+  expect(await queue.stats()).toEqual({ waiting: 0, held: 2 });
+  await jobs.stop();
+});
+
 test("a job whose match has ended is ended", async () => {
   const { league, queue, jobs, held } = await leagueWithJobs(0);
   await league.report("REF01", played(await league.order("REF01", "R1M1")));

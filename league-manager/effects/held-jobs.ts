@@ -107,12 +107,14 @@ export class HeldJobs {
     const { ledger, queue, onChange } = this.#options;
     const league = ledger.state.leagues.get(job.leagueId);
     const match = league && matchOf(league, job.matchId);
+    const ofLeague = this.#held.get(job.leagueId) ?? new Map<string, MatchJob>();
+    // A manager that starts may have added a job again that had ended since it read the run.
+    const isOver = (ofLeague.get(job.matchId)?.epoch ?? 0) > job.epoch;
     // An unknown match or a later epoch belongs to a commit that this manager has not read yet. An unknown league is not in its config.
-    if (match && (match.epoch > job.epoch || match.status === "completed")) {
+    if (isOver || (match && (match.epoch > job.epoch || match.status === "completed"))) {
       this.#track(queue.complete(null, [job]));
       return;
     }
-    const ofLeague = this.#held.get(job.leagueId) ?? new Map<string, MatchJob>();
     this.#held.set(job.leagueId, ofLeague);
     ofLeague.set(job.matchId, job);
     if (!this.#options.isFedByCommits) held.addEventListener("abort", () => this.#remove(job), { once: true });

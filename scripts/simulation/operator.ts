@@ -46,7 +46,7 @@ interface LeagueView {
 const ATTEMPT_MS = 3_000;
 const RETRY_MS = 250;
 const POLL_MS = 150;
-/** A rejection that can be temporary is repeated this often. */
+/** A call with a rejection that can be temporary is repeated this often; that of the start until the league has a referee. */
 const MAX_REJECTIONS = 8;
 /** The longest pause between two looks at the league. */
 const MAX_WATCH_MS = 10_000;
@@ -185,10 +185,11 @@ async function called(
     ? { name: "league_message", arguments: newEnvelope(type, "player:operator", args, about) }
     : { name: tool, arguments: { ...args, auth_token: token } };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+  const mostRejections = tool === "start_league" && !isForged ? Number.POSITIVE_INFINITY : MAX_REJECTIONS;
   for (let rejections = 0; !signal.aborted; ) {
     const reply = await peers.post(MANAGER_ENDPOINT, body, { timeoutMs: ATTEMPT_MS, signal });
     const answer = reply.ok ? toolAnswerIn(reply.value.text) : null;
-    if (answer && !(answer.isRejected && answer.value.retryable === true && rejections++ < MAX_REJECTIONS))
+    if (answer && !(answer.isRejected && answer.value.retryable === true && rejections++ < mostRejections))
       return answer;
     await self.clock.pause(RETRY_MS, signal);
   }

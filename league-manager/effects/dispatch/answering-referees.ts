@@ -45,7 +45,10 @@ export class AnsweringReferees {
     return this.#checks.stop();
   }
 
-  /** Sends an announcement without matches that is signed for the referee. A referee that does not acknowledge it is unfit for a while. */
+  /**
+   * Sends an announcement without matches that is signed for the referee. A referee that rejects it is unfit for a while. One that it does not reach is asked
+   * again in the next pass: the connection may only be broken for a moment, and an unfit referee with a match gets no other one.
+   */
   async #check(referee: Agent, { leagueId, runId }: League, signal: AbortSignal): Promise<void> {
     const { clock, peers } = this.#context;
     const at = clock.iso();
@@ -57,8 +60,12 @@ export class AnsweringReferees {
     });
     const reply = await peers.message(referee.endpoint, envelope, { timeoutMs: TIMEOUT_MS, signal });
     if (signal.aborted) return;
-    const isRejected = reply.ok && /_ERROR$/.test(reply.value.type);
-    if (reply.ok && !isRejected) this.#answeredAtMs.set(referee.id, clock.monotonic());
-    else this.#referees.markUnfit(referee.id, reply.ok ? String(reply.value.payload.message) : reply.error.detail);
+    if (reply.ok) {
+      const { type, payload: answer } = reply.value;
+      if (/_ERROR$/.test(type)) this.#referees.markUnfit(referee.id, String(answer.message));
+      else this.#answeredAtMs.set(referee.id, clock.monotonic());
+    } else if (reply.error.cause !== "refused" && reply.error.cause !== "timeout") {
+      this.#referees.markUnfit(referee.id, reply.error.detail);
+    }
   }
 }

@@ -110,8 +110,10 @@ export class Dispatch implements Part {
       }
       if (league.isPaused) continue;
       free ??= this.freeCapacity();
-      const other = this.othersFor(league, match, refereeId).find(({ id }) => (free?.get(id) ?? 0) > 0);
-      if (!other || !this.#answering.hasAnswered(other, league)) continue;
+      const other = this.othersFor(league, match, refereeId)
+        .filter(({ id }) => (free?.get(id) ?? 0) > 0)
+        .find((candidate) => this.#answering.hasAnswered(candidate, league));
+      if (!other) continue;
       free.set(other.id, (free.get(other.id) ?? 0) - 1);
       lost.push(match);
     }

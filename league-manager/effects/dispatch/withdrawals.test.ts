@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
+import type { Envelope } from "#shared/protocol/envelope.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { withoutReferee } from "../../testing/decisions.ts";
 import { played } from "../../testing/results.ts";
@@ -158,6 +159,20 @@ test("a match whose referee does not answer does not move to a referee that answ
   first.isHealthy = true;
   await league.eventually(() => expect(league.notices.at(-1)).toBe("referee REF01 answers again"));
   expect(await league.report("REF01", played(order))).toMatchObject({ value: { status: "RECORDED" } });
+});
+
+test("a match moves to a referee with another match that one message did not reach", async () => {
+  const league = await startTestLeague({ players: 4, referees: 2 });
+  await league.order("REF01", "R1M1");
+  await league.order("REF02", "R1M2");
+  const unanswered = Promise.withResolvers<"accepted">();
+  const answers = [unanswered.promise];
+  const isCheck = ({ type, payload }: Envelope): boolean => type === "ROUND_ANNOUNCEMENT" && payload.round_id === 0;
+  league.agent("REF02").answer = (message) => (isCheck(message) && answers.shift()) || "accepted";
+  league.agent("REF01").isHealthy = false;
+  await league.order("REF02", "R1M1", 2);
+  expect(answers).toEqual([]);
+  unanswered.resolve("accepted");
 });
 
 describe("a referee that was forgotten while the config did not list its league", () => {

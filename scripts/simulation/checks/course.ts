@@ -80,12 +80,14 @@ function faultsOfRounds(plan: Plan, events: readonly LeagueEvent[]): readonly st
   }
   if (open.size > 0) faults.push(`${[...open].join()} not completed`);
   if (!format) {
-    // The matches of a player that comes late are paired later. Players that have left, and pairs that an operator has added, are not paired then.
+    // The matches of a player that comes late are paired later. Players that have left, and pairs that an operator has added, are not paired then. A league
+    // that an operator ends pairs nobody any more.
     const isExcused = (pair: Pair): boolean =>
       pair.some((id) => latecomers.has(id)) && (pair.some((id) => departed.has(id)) || scheduled.has(pair.join()));
     const all = pairsOf([...entered]);
+    const isEnded = events.some((event) => event.type === "pairing_completed" && event.by === "operator");
     const missing = all.find((pair) => !pairs.has(pair.join()) && !isExcused(pair));
-    if (missing) faults.push(`${missing.join()} do not play`);
+    if (missing && !isEnded) faults.push(`${missing.join()} do not play`);
     const keys = new Set(all.map(String));
     const added = [...pairs].find((pair) => !keys.has(pair));
     if (added !== undefined) faults.push(`${added} play, and have not both entered`);
