@@ -112,7 +112,33 @@ const brokenPolls: Situation = (plan, random) => ({
   })),
 });
 
+/** The clocks of the referees are set forward again and again while a player that was killed at a request is called again. */
+const clocksSetDuringCalls: Situation = (plan, random) => ({
+  ...{ ...plan, players: plan.players.map(() => "well"), contacts: undefined },
+  disturbances: [
+    {
+      ...{ type: "crash at message", at: 0, machine: playerName(0), message: "MOVE_REQUEST", count: 2, afterMs: 0 },
+      downMs: random.int(4_000, 8_000),
+    },
+    ...Array.from({ length: 2 * CLOCKS_SET }, (_, n): Disturbance => {
+      const at = 1_000 + 500 * Math.floor(n / 2);
+      return { type: "clock set", at, ms: 0, machine: refereeName(n % plan.referees), byMs: 60_000 };
+    }),
+  ],
+});
+const CLOCKS_SET = 12;
+
+/** The referees are killed while the slow ones of their players have not yet chosen, and ask them again when they are back. */
+const openTurnsAfterCrash: Situation = (plan, random) => ({
+  ...{ ...plan, game: { id: "even_odd.v1", options: {} }, contacts: undefined },
+  players: plan.players.map((_, n) => (n % 2 === 0 ? "slow" : "well")),
+  disturbances: Array.from({ length: plan.referees }, (_, n): Disturbance => {
+    const at = random.int(3_000, DISTURBANCES_MS);
+    return { type: "crash", at, machine: refereeName(n), downMs: random.int(100, 1_000) };
+  }),
+});
+
 const SITUATIONS: readonly Situation[] = [
   ...[stoppedReferee, unknownCommits, databaseOutage, managerWithoutReferees, slowReferee, silentAfterCrash],
-  ...[lateAcknowledgement, brokenPolls],
+  ...[lateAcknowledgement, brokenPolls, clocksSetDuringCalls, openTurnsAfterCrash],
 ];

@@ -20,6 +20,7 @@ import { createClocks } from "./clocks.ts";
 import { createCourse, faultsOfFinalStandings } from "./course.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createDialects } from "./dialects.ts";
+import { faultsOfDismissals } from "./dismissals.ts";
 import { type CheckedEnvelope, envelopesIn } from "./envelopes.ts";
 import { createEpochs } from "./epochs.ts";
 import { faultsOfForgeries } from "./forgeries.ts";
@@ -191,6 +192,7 @@ async function faultsOfRun(checks: Checks, db: Database, now: () => number): Pro
     ...announcements.faults(log, names),
     ...(plan.managers > 1 ? faultsOfTimes(timeline.entries()) : []),
     ...faultsOfTimeouts(events, streams),
+    ...faultsOfDismissals(log),
     ...release.faults(timeline.entries().filter(isOfLeague), names),
     ...operators.faults(log),
     ...faultsOf("forfeits", faultsOfCharges(plan, events, names, streams)),

@@ -261,4 +261,11 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
     from: "if (!reader.hasLeft.has(one) && !reader.hasLeft.has(two)) return open;",
     to: "if (!reader.hasLeft.has(one) || !reader.hasLeft.has(two)) return open;",
   },
+  {
+    name: "the end of the last league dismisses no agent",
+    rules: ["end"],
+    file: "league-manager/commands/leagues.ts",
+    from: "const { leagues, formerLeagues } = draft.state;",
+    to: "const { leagues, formerLeagues } = state;",
+  },
 ];

@@ -61,13 +61,6 @@ export const TESTED_FAULTS: readonly TestedMutation[] = [
     to: "return { ...inbox, open };",
   },
   {
-    name: "the end of the last league dismisses no agent",
-    foundBy: "league-manager/commands/leagues.test.ts",
-    file: "league-manager/commands/leagues.ts",
-    from: "const { leagues, formerLeagues } = draft.state;",
-    to: "const { leagues, formerLeagues } = state;",
-  },
-  {
     name: "an agent asks only once whether the manager still knows it",
     foundBy: "shared/runtime/kept-registration.test.ts",
     file: "shared/runtime/kept-registration.ts",
