@@ -43,6 +43,7 @@ export const LONG_TESTS = "scripts/long-proofs.test.ts";
 /** Tests that play a sample of their cases, and all of them in `npm run test:long` (shared/lib/testing/long-run.ts). */
 export const SAMPLED_TESTS: readonly string[] = [
   "player/bots/alphabeta.test.ts",
+  "referee/rest/adversary.test.ts",
   "scripts/e2e/commands/check.test.ts",
   "scripts/golden/golden.test.ts",
   "scripts/hidden-information/*.test.ts",

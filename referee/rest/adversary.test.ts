@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type GameId, gameIds, games } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { isLongRun } from "#shared/lib/testing/long-run.ts";
 import { startTestHost, type TestHost } from "./testing/host.ts";
 import { type Observer, observe } from "./testing/observer.ts";
 import { audit, exchange, expectCompleteStreams, expectNoLeaks, type Run, sizes } from "./testing/rest.ts";
@@ -235,7 +236,7 @@ it("random requests of four agents are answered as the model predicts, and revea
         run.end.abort();
       }
     }),
-    { numRuns: 25, interruptAfterTimeLimit: 14_000 },
+    { numRuns: isLongRun ? 100 : 10 },
   );
   // The runs must contain each of these answers.
   for (const answer of ["200", "201", "401 UNAUTHORIZED", "403 FORBIDDEN", "404 NOT_FOUND", "409 CONFLICT"]) {
