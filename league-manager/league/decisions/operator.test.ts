@@ -71,13 +71,30 @@ describe("a paused league", () => {
   });
 
   it("is not completed before it is resumed", () => {
-    const all: readonly LeagueCommand[] = [...played(two, "R1M1"), pair(), { type: "pause" }];
+    const all: readonly LeagueCommand[] = [...played(two, "R1M1"), { type: "pause" }];
     given(...all)
       .when({ type: "complete" })
       .isRejected("L005", "league rps is running: the operator has paused it");
-    given(...all, { type: "resume" })
+    given(...all, { type: "resume" }, pair())
       .when({ type: "complete" })
       .leadsTo({ type: "completed" });
+  });
+});
+
+describe("a league whose last match is completed", () => {
+  const over: readonly LeagueCommand[] = [...played(two, "R1M1"), pair()];
+
+  it("is no longer changed, because its agents may have received its end", () => {
+    const changes: readonly LeagueCommand[] = [
+      { type: "pause" },
+      { type: "extend", formatOptions: { cycles: 2 } },
+      { type: "annul", matchId: "R1M1", reason: "wrong rules" },
+      { type: "end" },
+    ];
+    for (const change of changes)
+      given(...over)
+        .when(change)
+        .isRejected("L005", "league rps has completed its last match and ends by itself");
   });
 });
 
@@ -96,12 +113,8 @@ describe("the extension of a league", () => {
       });
   });
 
-  it("also follows the end of the pairing, as long as the league is not completed", () => {
-    const paired: readonly LeagueCommand[] = [...played(two, "R1M1"), pair()];
-    given(...paired, cycles(2))
-      .when({ type: "complete" })
-      .isRejected("L005", "league rps is running: its matches are not completed");
-    given(...paired, { type: "complete" })
+  it("is rejected when the league is completed", () => {
+    given(...played(two, "R1M1"), pair(), { type: "complete" })
       .when(cycles(2))
       .isRejected("L005", "league rps is completed; only a running league can be extended");
   });

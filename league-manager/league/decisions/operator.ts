@@ -9,15 +9,18 @@ import { type League, type Match, roundOf } from "../league.ts";
 import { ANNULLED, summaryOf } from "../outcome.ts";
 import { type CommandOf, cancellationsOf, type Decided, rejectLeague, rejectMatch, UNCHANGED } from "./decision.ts";
 
-const ENDED = "is already ended by the operator";
+/** Rejects a change of a league that was ended or has no match left. Its end is being announced, and a player may end its process when it has received it. */
+function rejectOver(league: League): Decided | null {
+  if (league.isEnded) return rejectLeague(league, "is already ended by the operator");
+  return isPlayed(league) ? rejectLeague(league, "has completed its last match and ends by itself") : null;
+}
 
 const rejectNotRunning = (league: League, change: "paused" | "resumed" | "extended" | "ended"): Decided =>
   rejectLeague(league, `is ${league.status}; only a running league can be ${change}`);
 
 export function decidePause(league: League): Decided {
   if (league.status !== "running") return rejectNotRunning(league, "paused");
-  if (league.isEnded) return rejectLeague(league, ENDED);
-  return league.isPaused ? UNCHANGED : ok([{ type: "paused" }]);
+  return rejectOver(league) ?? (league.isPaused ? UNCHANGED : ok([{ type: "paused" }]));
 }
 
 export function decideResume(league: League): Decided {
@@ -28,7 +31,8 @@ export function decideResume(league: League): Decided {
 /** Raises options of the format that it declares as extendable. Changes that leave fewer matches are rejected. */
 export function decideExtend(league: League, { formatOptions }: CommandOf<"extend">): Decided {
   if (league.status !== "running") return rejectNotRunning(league, "extended");
-  if (league.isEnded) return rejectLeague(league, ENDED);
+  const over = rejectOver(league);
+  if (over) return over;
   const format = formatOf(league);
   const changed = Object.keys(formatOptions).filter((name) => formatOptions[name] !== league.formatOptions[name]);
   const fixed = changed.find((name) => !format.extendable.includes(name));
@@ -70,12 +74,13 @@ export function decideExtend(league: League, { formatOptions }: CommandOf<"exten
 /** Ends a running league, also a paused one: no round is paired any more, and all matches that are not completed are cancelled. */
 export function decideEnd(league: League): Decided {
   if (league.status !== "running") return rejectNotRunning(league, "ended");
-  if (league.isEnded) return rejectLeague(league, ENDED);
-  if (isPlayed(league)) return rejectLeague(league, "has completed its last match and ends by itself");
-  return ok([
-    { type: "pairing_completed", by: "operator" },
-    ...league.rounds.flatMap(({ matches }) => cancellationsOf(matches)),
-  ]);
+  return (
+    rejectOver(league) ??
+    ok([
+      { type: "pairing_completed", by: "operator" },
+      ...league.rounds.flatMap(({ matches }) => cancellationsOf(matches)),
+    ])
+  );
 }
 
 /** Annuls a match, unless rounds that are paired already depend on its result. */
@@ -85,6 +90,8 @@ export function decideAnnul(league: League, { matchId, reason }: CommandOf<"annu
   if (!match) return rejectMatch(league, matchId);
   if (league.status !== "running") return rejectLeague(league, `is ${league.status}; its matches cannot be annulled`);
   if (match.outcome?.reason === ANNULLED) return UNCHANGED;
+  const over = rejectOver(league);
+  if (over) return over;
   const dependent = dependentRound(league, match);
   if (dependent !== null) {
     const message = `${name} cannot be annulled: the pairings of round ${dependent} depend on it`;

@@ -1,4 +1,5 @@
 import { parsedJson } from "#shared/lib/text.ts";
+import { START_MS } from "../machines/clock.ts";
 import type { ObservedRequest } from "../machines/connection.ts";
 import { isManager, machineOf, playerName } from "../machines/names.ts";
 import type { Plan } from "../plan.ts";
@@ -43,8 +44,8 @@ interface Move {
 const ROUNDING_MS = 5;
 const CALLS: ReadonlySet<unknown> = new Set(["CHOOSE_PARITY_CALL", "GAME_MOVE_CALL", "MOVE_REQUEST"]);
 const INVITATIONS: ReadonlySet<unknown> = new Set(["GAME_INVITATION", "GAME_START"]);
-/** After these calls the end of a league is announced again. */
-const CHANGES: ReadonlySet<string> = new Set(["pause_league", "extend_league", "schedule_match", "annul_match"]);
+/** The referee reports a result that a player has not acknowledged for this time (GAME_RESULT in PROTOCOL.md). */
+const RESULT_MS = 5_000;
 const RESULTS: ReadonlySet<unknown> = new Set(["GAME_OVER", "GAME_END"]);
 
 export function createDialects(plan: Plan, now: () => number): Dialects {
@@ -59,7 +60,6 @@ export function createDialects(plan: Plan, now: () => number): Dialects {
       now,
       isCalm: plan.disturbances.every(({ type }) => type === "slow"),
       isAlone: plan.managers === 1,
-      isChanged: plan.calls?.some(({ tool }) => CHANGES.has(tool)) === true,
     },
     ...{
       players: new Map(),
@@ -105,8 +105,6 @@ interface Exchanges {
   readonly isCalm: boolean;
   /** Whether the run has one manager. Several managers repeat an announcement if they could not record in the database that it was delivered. */
   readonly isAlone: boolean;
-  /** Whether an operator pauses or changes the league, which can happen while its end is announced. */
-  readonly isChanged: boolean;
   /** The machines of the registered players, by their ids. */
   readonly players: Map<string, string>;
   readonly tokens: Map<string, unknown>;
@@ -154,13 +152,7 @@ function faultsOfMessage(state: Exchanges, request: ObservedRequest, sentAt: num
   if (auth_token && isTokenOfOther(state, to, auth_token))
     faults.push(`dialects: ${from} sent ${type} to ${to} with another token than that of its registration`);
   // A message is sent in several forms to a player that does not know it. Announcements are repeated after a restart.
-  if (
-    state.isAlone &&
-    !state.isChanged &&
-    isManager(from) &&
-    state.ended.has(`${from} ${to}`) &&
-    type !== "LEAGUE_COMPLETED"
-  )
+  if (state.isAlone && isManager(from) && state.ended.has(`${from} ${to}`) && type !== "LEAGUE_COMPLETED")
     faults.push(`dialects: ${from} sent ${type} to ${to} after LEAGUE_COMPLETED`);
   const { method } = parsedJson(body) as { readonly method?: string };
   const round = `${to} ${message.league_id} ${message.round_id} ${method}`;
@@ -226,16 +218,17 @@ function recordMove({ last, moves, now }: Exchanges, machine: string, message: M
 }
 
 function faultsOfReport(
-  { players, moves, results, isCalm }: Exchanges,
+  { players, moves, results, isCalm, now }: Exchanges,
   { payload }: CheckedEnvelope,
 ): readonly Fault[] {
   const { match_id, epoch, termination } = payload;
   const [created, ...entries] = (payload.log as string[]).map((text) => JSON.parse(text) as Entry);
+  const sinceEndMs = START_MS + now() - Date.parse(entries.at(-1)?.at ?? "");
   return Object.entries(created?.participants ?? {}).flatMap(([role, agent]): readonly Fault[] => {
     const machine = players.get(agent.split("@", 1)[0] ?? "");
     if (machine === undefined) return [];
     const key = matchKey(machine, payload);
-    const isNotified = !isCalm || termination === "aborted" || results.has(key);
+    const isNotified = !isCalm || termination === "aborted" || results.has(key) || sinceEndMs >= RESULT_MS;
     const early: readonly Fault[] = isNotified
       ? []
       : [`dialects: ${match_id}: the result was reported before ${machine} had received it`];
@@ -254,6 +247,7 @@ function faultsOfReport(
 
 interface Entry {
   readonly type: string;
+  readonly at: string;
   readonly role?: string;
   readonly action?: unknown;
   readonly participants?: Readonly<Record<string, string>>;
