@@ -241,6 +241,10 @@ it("the page shows a match from its invitation on, with the opening that the inv
   const poker = { game: "kuhn_poker.v1", your_role: "player_2", roles: { player_1: "P02", player_2: "P01" } };
   await send("GAME_INVITE", { ...INVITATION, ...poker, epoch: 2 });
   expect(await shown()).toMatchObject({ name: "Kuhn poker", state: null, board: "" });
+  const chess = { game: "chess.v1", your_role: "black", roles: { white: "P02", black: "P01" } };
+  await send("GAME_INVITE", { ...INVITATION, ...chess, epoch: 3 });
+  // A page needs no list of the moves, which grows with the game.
+  expect(Object.keys((await shown()).state)).toEqual(["fen", "turn", "outcome"]);
 });
 
 it("a player that leaves a running league declines its invitations", async () => {

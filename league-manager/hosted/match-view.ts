@@ -1,5 +1,6 @@
 import { type Game, winnersOf } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
+import { shownView } from "#shared/games/view-history.ts";
 import { invariant } from "#shared/lib/result.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
 import type { GameView } from "#shared/web/game-view.ts";
@@ -29,7 +30,7 @@ export function matchView(
     ...(invite.epoch > 1 && { restart: { attempt: invite.epoch, reason: invite.restart_reason ?? null } }),
     players: Object.fromEntries(game.roles.map((name) => [name, player(invite.roles[name] ?? name)])),
     to_act: result ? [] : turn ? [role] : others,
-    state: view,
+    state: shownView(game.info, view),
     legal_actions: turn ? game.legalActions(view, role) : [],
     board: view === null ? "" : game.toText(view, role),
     // The moves of the opponents are in the view only, in the form of each game.

@@ -7,7 +7,7 @@ import { hashOfCommand } from "../bot-hash.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { MatchInfo, Turn } from "../sdk.ts";
 import { goCommand, limitsOf, usableMs } from "./uci-go.ts";
-import { MatchPosition } from "./uci-position.ts";
+import { positionCommand, startOf } from "./uci-position.ts";
 import { nameOf } from "./uci-process.ts";
 import { EngineSlots, type Slot } from "./uci-slots.ts";
 import { settingsIn, UCI_PREFIX } from "./uci-spec.ts";
@@ -55,9 +55,9 @@ interface Parts {
 class EngineMatch implements MatchBot {
   readonly #parts: Parts;
   #slot: Slot | null = null;
-  #position: MatchPosition | null = null;
+  /** The position in which the moves of the match begin; null before the match has begun. */
+  #start: string | null = null;
   #reportsScores = false;
-  #answer: string | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -65,7 +65,7 @@ class EngineMatch implements MatchBot {
 
   async start({ options }: MatchInfo, waitMs = PREPARE_MS): Promise<void> {
     const parsed = chess.options.safeParse(options ?? {});
-    this.#position = new MatchPosition(options);
+    this.#start = startOf(options);
     this.#reportsScores = parsed.data?.resign_score !== undefined || parsed.data?.draw_score !== undefined;
     const slot = this.#assigned();
     // A process that other matches use may search for a long time.
@@ -80,13 +80,11 @@ class EngineMatch implements MatchBot {
   async choose(asked: Turn): Promise<string> {
     const turn = asked as ChessTurn;
     const { fen } = turn.view;
-    this.#position ??= new MatchPosition({ fen });
-    this.#position.continueTo(fen, this.#answer);
     const { slots, settings } = this.#parts;
     const leftMs = turn.clock.remainingMs();
     const limits = limitsOf(settings, turn.clock);
     const search = {
-      position: this.#position.command(),
+      position: positionCommand(this.#start, turn.view),
       go: () => goCommand(limits, turn, leftMs - turn.clock.remainingMs()),
       nodes: limits.nodes ?? null,
       signal: this.#signalOf(turn, leftMs),
@@ -98,7 +96,6 @@ class EngineMatch implements MatchBot {
       );
     }
     const answer = withoutRookCapture(fen, move);
-    this.#answer = answer;
     return this.#reportsScores && score !== null ? `${answer} ${score}` : answer;
   }
 

@@ -124,6 +124,7 @@ test("the terminal shows 30 legal moves and the number of the others", () => {
     legal: legal as never,
   });
   expect(lines).toContain(`${legal.slice(0, 30).join(", ")}, and ${legal.length - 30} more. {"fen":`);
+  expect(lines).not.toContain('"moves"');
 });
 
 test("a request of a match that began again says so, and why", async () => {

@@ -1,5 +1,6 @@
 import { legalMove, listName, wordOf } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
+import { shownView } from "#shared/games/view-history.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
@@ -32,6 +33,9 @@ const namesOf = (requests: readonly OpenRequest[]): string =>
 /** The number of legal moves in a line on the terminal; get_my_state lists all of them. */
 const MAX_LISTED = 30;
 
+/** The view of a turn as it is shown to a person or a model. */
+const shownTo = ({ game, view }: Turn): unknown => shownView(findGame(game)?.info ?? {}, view);
+
 /** The line on the terminal for a request. */
 function lineFor({ info, turn }: OpenRequest): string {
   const where = info ? matchRef(info.leagueId, info.matchId) : turn.game;
@@ -42,7 +46,7 @@ function lineFor({ info, turn }: OpenRequest): string {
   const named = legal.slice(0, MAX_LISTED).map((move) => wordOf(move, game));
   const moves = `${listName(game)}: ${named.join(", ")}${more}`;
   const ask = `your move as ${turn.role} in ${where} (${turn.game}), within ${seconds} s: call make_move`;
-  return `${ask}. ${moves}. ${JSON.stringify(turn.view)}`;
+  return `${ask}. ${moves}. ${JSON.stringify(shownTo(turn))}`;
 }
 
 export function createManualBot(): ManualBot {
@@ -104,7 +108,7 @@ export function createManualBot(): ManualBot {
         game: turn.game,
         your_role: turn.role,
         tick: turn.tick,
-        game_state: turn.view,
+        game_state: shownTo(turn),
         legal_actions: turn.legal,
         deadline: turn.clock.deadline.toISOString(),
       })),

@@ -1,4 +1,5 @@
 import type { Game } from "#shared/games/game.ts";
+import { shownView } from "#shared/games/view-history.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
@@ -88,7 +89,7 @@ export async function chooseAction(match: PlayedMatch, request: MoveRequest, rea
   if (action === undefined) throw new NotAnAction("the bot returned nothing; it must return an action");
   removeAction(match, tick); // an earlier try may have recorded an action in the meantime
   match.actions.set(tick, action);
-  if (readsHistory) match.history.push({ tick, view, action });
+  if (readsHistory) match.history.push({ tick, view: shownView(match.turns.game?.info ?? {}, view), action });
   return action;
 }
 
@@ -112,14 +113,18 @@ export const withdrawMatch = ({ end }: PlayedMatch): void => end.abort(WITHDRAWN
 export const isWithdrawn = ({ reason }: AbortSignal): boolean => reason === WITHDRAWN;
 
 /** The state of a match for get_my_state. `showsActions` includes the actions and the open request, which only the owner of the player may see. */
-export const matchState = ({ info, actions, open }: PlayedMatch, showsActions: boolean): object => ({
+export const matchState = ({ info, actions, open, turns }: PlayedMatch, showsActions: boolean): object => ({
   league_id: info.leagueId,
   match_id: info.matchId,
   game: info.game,
   your_role: info.role,
   roles: info.roles,
   ...(showsActions && { actions: [...actions.values()] }),
-  ...(showsActions && open && { asked: questionOf(open) }),
+  ...(showsActions && open && { asked: questionOf(open, turns.game) }),
 });
 
-const questionOf = ({ tick, game_state, deadline }: MoveRequest): object => ({ tick, game_state, deadline });
+const questionOf = ({ tick, game_state, deadline }: MoveRequest, game: Game | undefined): object => ({
+  tick,
+  game_state: shownView(game?.info ?? {}, game_state),
+  deadline,
+});

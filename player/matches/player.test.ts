@@ -1,6 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInThisContext } from "node:vm";
 import { describe, expect, test, vi } from "vitest";
+import type { ChessView } from "#shared/games/chess.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
 import type { GameInvite } from "#shared/protocol/messages.ts";
@@ -109,6 +110,28 @@ describe("the history of a turn", () => {
   test("contains the earlier turns, oldest first, each once", async () => {
     const { histories } = await playThreeTurns({ readsHistory: true });
     expect(histories).toEqual([[], turns.slice(0, 1), turns.slice(0, 2)]);
+  });
+
+  test("has the views of chess without the moves, which grow with the match", async () => {
+    let history: Turn["history"] = [];
+    const choose = (turn: Turn): string => {
+      history = turn.history;
+      return (turn.view as ChessView).moves?.join() ?? "";
+    };
+    const player = new Player({ readsHistory: true, name: "bot", create: () => ({ choose }) }, () => {}, systemClock);
+    const roles = { white: "P01", black: "P02" };
+    const answer = await player.invite({ ...invite, game: "chess.v1", your_role: "white", roles }, TOKEN);
+    expect(answer).toMatchObject({ accept: true });
+    const { league_id, match_id, epoch } = invite;
+    const request = { league_id, match_id, epoch, your_role: "white", game_round: 1, time_limit_seconds: 5 };
+    const ask = (tick: number, moves: readonly string[]) =>
+      player.move({ ...request, tick, game_state: { fen: "", moves }, deadline: "2026-01-01T00:00:00Z" }, TOKEN);
+    expect(await ask(0, [])).toEqual({ move: "" });
+    expect(await ask(2, ["e2e4", "e7e5"])).toEqual({ move: "e2e4,e7e5" });
+    expect(history).toEqual([
+      { tick: 0, view: { fen: "" }, action: "" },
+      { tick: 2, view: { fen: "" }, action: "e2e4,e7e5" },
+    ]);
   });
 
   test("is empty for a bot that does not read it, and the state of the player has its actions", async () => {

@@ -20,7 +20,8 @@ export function gameView(
   nowMs: number,
 ): GameView {
   const { game } = session;
-  const { status, tick, toAct, state, legalActions, board } = viewFor(session, viewer, lobby.waiting(session) !== null);
+  const isWaiting = lobby.waiting(session) !== null;
+  const { status, tick, toAct, shownState, legalActions, board } = viewFor(session, viewer, isWaiting);
   const last = lastClosedAction(session, rows);
   return {
     game_id: session.id,
@@ -32,7 +33,7 @@ export function gameView(
     roles: game.roles,
     players: Object.fromEntries(game.roles.map((role) => [role, playerAt(session, role, seats)])),
     to_act: toAct,
-    state,
+    state: shownState,
     legal_actions: legalActions,
     board,
     last_action: last && { role: last.role, action: last.action, tick: last.tick },

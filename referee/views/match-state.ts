@@ -11,13 +11,14 @@ interface MatchStateContext {
 
 /** The view of a session in `get_game_state` and the resource `game://state/{match_id}`. */
 export function matchState(session: Session, viewer: Viewer, { host, referee }: MatchStateContext): object {
-  const { status, tick, state, legalActions } = viewFor(session, viewer, host.lobby.waiting(session) !== null);
+  const isWaiting = host.lobby.waiting(session) !== null;
+  const { status, tick, shownState, legalActions } = viewFor(session, viewer, isWaiting);
   return {
     session_id: session.id,
     game: session.game.id,
     status,
     tick,
-    state,
+    state: shownState,
     ...(viewer !== "spectator" && { your_role: viewer, legal_actions: legalActions }),
     termination: session.termination,
     reason: session.reason,

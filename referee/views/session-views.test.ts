@@ -4,10 +4,15 @@ import { codenames } from "#shared/games/codenames.ts";
 import type { Game } from "#shared/games/game.ts";
 import { rps } from "#shared/games/rps.ts";
 import type { Session } from "#shared/session/session.ts";
+import { historyOf } from "../play/pages/history.ts";
 import type { SessionHost } from "../sessions/host.ts";
 import { inMemoryHost } from "../sessions/testing/session-host.ts";
+import { gameView } from "./game-view.ts";
 import { actionsFor, lastClosedAction } from "./log-view.ts";
+import { matchState } from "./match-state.ts";
+import { restState } from "./rest-views.ts";
 import { driverView, type SessionView, seatView, spectatorView } from "./session-views.ts";
+import { spectatedMatch } from "./spectated-match.ts";
 
 let host: SessionHost;
 beforeEach(() => {
@@ -76,4 +81,21 @@ it("the key of Codenames is in the view of a spymaster, and not in the views of 
   expect(identities(seatView(session, "red_spymaster").state)).toBe(25);
   expect(identities(seatView(session, "red_team").state)).toBe(0);
   expect(identities(spectatorView(session).state)).toBe(0);
+});
+
+it("the moves of a game of chess are in the views for programs, and not in those of pages and tools, which would grow with the game", async () => {
+  const session = await act(await begin(chess as unknown as Game), "white", "e2e4", 0);
+  const [rows, names] = [rowsOf(session), { restartOf: () => ({}) }];
+  expect(seatView(session, "black").state).toMatchObject({ moves: ["e2e4"] });
+  expect(restState(session, "black").state).toMatchObject({ moves: ["e2e4"] });
+  const shown = [
+    gameView(session, "black", rows, [], host.lobby, 0),
+    matchState(session, "black", { host, referee: { names } }),
+    spectatedMatch(session, rows, host.lobby, 0),
+    historyOf(host, { session, rows, access: { actedBy: "driver", spectators: "public" } }, "black", 0).moves[0]?.after,
+  ] as { readonly state: object }[];
+  for (const { state } of shown) {
+    expect(state).toHaveProperty("fen");
+    expect(state).not.toHaveProperty("moves");
+  }
 });

@@ -1,4 +1,5 @@
 import type { Role, Viewer } from "#shared/games/game.ts";
+import { shownView } from "#shared/games/view-history.ts";
 import type { Session } from "#shared/session/session.ts";
 
 /**
@@ -13,6 +14,8 @@ export interface SessionView {
   /** The roles that are to act. For spectators of a simultaneous turn all roles: they do not see which of them have chosen. */
   readonly toAct: readonly Role[];
   readonly state: unknown;
+  /** `state` as pages and tools show it: without a history that only programs need. */
+  readonly shownState: unknown;
   /** Empty for spectators and for a role that is not to act. */
   readonly legalActions: readonly unknown[];
   /** The game as text. */
@@ -40,6 +43,9 @@ abstract class View implements SessionView {
     const view = game.viewState(state, this.viewer);
     // Some games have a phase for the time in which players are missing.
     return this.isWaiting && game.waitingView ? game.waitingView(view) : view;
+  }
+  get shownState(): unknown {
+    return shownView(this.session.game.info, this.state);
   }
   get board(): string {
     return this.session.game.toText(this.session.state, this.viewer);

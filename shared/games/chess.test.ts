@@ -71,8 +71,18 @@ describe("chess.v1", () => {
   it("has the initial state of the specification, which includes the first position", () => {
     const fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     const positions = ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
-    expect(from()).toEqual({ fen, turn: "white", outcome: null, positions });
-    expect(chess.viewState(from(), "black")).toEqual({ fen, turn: "white", outcome: null });
+    expect(from()).toEqual({ fen, turn: "white", outcome: null, moves: [], positions });
+    expect(chess.viewState(from(), "black")).toEqual({ fen, turn: "white", outcome: null, moves: [] });
+  });
+
+  it("shows the moves that lead from the option fen to the position, also those of the option moves", () => {
+    const options = { fen: "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", moves: "e2e4 e8d7", draw_score: 10, draw_offers: true };
+    let state = chess.initialState({ options: chess.options.parse(options), seed: "" });
+    expect(chess.viewState(state, "white").moves).toEqual(["e2e4", "e8d7"]);
+    for (const action of ["e4e5 cp 9", "d7e7 cp 0 draw", "draw"])
+      state = applyLegal(chess, state, state.turn, action) as ChessState;
+    expect(state.outcome?.reason).toBe("draw_agreed");
+    expect(chess.viewState(state, "spectator").moves).toEqual(["e2e4", "e8d7", "e4e5", "d7e7"]);
   });
 
   it("accepts actions only of the role to move, in strict alternation", () => {

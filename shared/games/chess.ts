@@ -32,6 +32,11 @@ export interface ChessView {
   readonly fen: string;
   readonly turn: Color;
   readonly outcome: ChessOutcome | null;
+  /**
+   * The moves from the option `fen` to this position in UCI, also those of the option `moves`. Absent in `turn.history`,
+   * and in views of referees of earlier versions.
+   */
+  readonly moves?: readonly string[];
   /** The ply at which the game is drawn, counted as the FEN counts moves. Present only with the option `max_plies`. */
   readonly ends_at?: number;
   /** The role whose last move has offered a draw. Present only with the option `draw_offers`. */
@@ -39,6 +44,7 @@ export interface ChessView {
 }
 
 export interface ChessState extends ChessView {
+  readonly moves: readonly string[];
   /** The positions since the last irreversible move, including the current one. A FEN does not record repetition. */
   readonly positions: readonly string[];
   /** Present only with an option of adjudication. */
@@ -126,6 +132,8 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
     simultaneous: false,
     hiddenInformation: false,
     maxActions: 12_000,
+    history: ["moves"],
+    historyForPrograms: true,
     board: "chess",
     notation: "UCI (e2e4, e7e8q) or SAN (Nf3, O-O)",
     winningReason: "checkmate",
@@ -171,7 +179,7 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
     if (!makeMove(board, from as Square, move)) return err({ message: `${move} is not a legal move` });
     boards.delete(state);
     const score = unit === undefined ? null : ({ unit: unit as Score["unit"], value: Number(value) } as const);
-    const next = stateAfter(state, board, score, offer !== undefined);
+    const next = stateAfter(state, board, { move, score, offersDraw: offer !== undefined });
     boards.set(next, board);
     return ok(next);
   },
@@ -183,8 +191,8 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
       winner === null ? { white: 0.5, black: 0.5 } : { white: +(winner === "white"), black: +(winner === "black") };
     return { scores, reason };
   },
-  viewState: ({ fen, turn, outcome, ends_at, draw_offer }) => ({
-    ...{ fen, turn, outcome },
+  viewState: ({ fen, turn, outcome, moves, ends_at, draw_offer }) => ({
+    ...{ fen, turn, outcome, moves },
     ...(ends_at !== undefined && { ends_at }),
     ...(draw_offer !== undefined && { draw_offer }),
   }),
@@ -209,7 +217,7 @@ function uciOf(text: string): ChessAction | null {
 
 /** Returns the state in which the players begin, or the reason why the moves of the options do not lead to one. */
 function startOf({ fen, moves }: Pick<ChessOptions, "fen" | "moves">): Result<ChessState, string> {
-  let state: ChessState = { fen, turn: turnOf(fen), outcome: null, positions: [positionKey(fen)] };
+  let state: ChessState = { fen, turn: turnOf(fen), outcome: null, moves: [], positions: [positionKey(fen)] };
   for (const [ply, move] of (moves?.split(" ") ?? []).entries()) {
     const applied = chess.applyAction(state, state.turn, move);
     if (!applied.ok) return err(`ply ${ply + 1}: ${applied.error.message}`);
@@ -224,8 +232,14 @@ function acceptDraw(state: ChessState): Result<ChessState, Illegal> {
   return ok({ ...state, draw_offer: null, outcome: { winner: null, reason: "draw_agreed" } });
 }
 
+interface Played {
+  readonly move: string;
+  readonly score: Score | null;
+  readonly offersDraw: boolean;
+}
+
 /** Returns the state after a move that the board has made. */
-function stateAfter(before: ChessState, board: Chess, score: Score | null, offersDraw: boolean): ChessState {
+function stateAfter(before: ChessState, board: Chess, { move, score, offersDraw }: Played): ChessState {
   const fen = board.fen();
   const clock = Number(fen.split(" ", 5)[4]);
   // The clock is 0 after a pawn move or a capture: no earlier position can occur again.
@@ -241,6 +255,7 @@ function stateAfter(before: ChessState, board: Chess, score: Score | null, offer
     fen,
     turn: turnOf(fen),
     outcome,
+    moves: [...before.moves, move],
     positions,
     ...(ends_at !== undefined && { ends_at }),
     ...(adjudication && { adjudication }),

@@ -59,6 +59,11 @@ export interface GameInfo {
    * the elements that it has received. Absent if the views have no such list.
    */
   readonly history?: HistoryPath;
+  /**
+   * Whether only programs need that list. Pages, tools, replays and the history of a bot then have the views without it,
+   * so that they do not grow with the game.
+   */
+  readonly historyForPrograms?: true;
   /** The board with which pages draw the views of the game. Absent if they show its text. */
   readonly board?: BoardKind;
   /** The notations of moves with examples, as tools describe them to LLMs. Absent if the listed actions show them. */

@@ -21,6 +21,24 @@ export function withHistory(view: unknown, [field, ...rest]: HistoryPath, list: 
   return { ...object, [field]: next === undefined ? list : withHistory(object[field], [next, ...further], list) };
 }
 
+/** Returns a copy of a view without the list at a path at which it has a list. */
+function withoutHistory(view: unknown, [field, ...rest]: HistoryPath): unknown {
+  const { [field]: value, ...others } = view as Readonly<Record<string, unknown>>;
+  const [next, ...further] = rest;
+  return next === undefined ? others : { ...others, [field]: withoutHistory(value, [next, ...further]) };
+}
+
+/** What a game says about the history in its views. */
+interface HistoryInfo {
+  readonly history?: HistoryPath;
+  readonly historyForPrograms?: true;
+}
+
+/** Returns a view as pages and tools show it: without a history that only programs need. */
+export function shownView({ history, historyForPrograms }: HistoryInfo, view: unknown): unknown {
+  return history && historyForPrograms && historyIn(view, history) ? withoutHistory(view, history) : view;
+}
+
 /** The part of its history that a view lacks: the first `from` elements of a list. */
 interface Omitted {
   readonly list: HistoryPath;

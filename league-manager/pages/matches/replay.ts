@@ -1,5 +1,6 @@
 import type { Game } from "#shared/games/game.ts";
 import { moveText } from "#shared/games/move-text.ts";
+import { shownView } from "#shared/games/view-history.ts";
 import { replayTexts } from "#shared/session/replay.ts";
 import type { Session } from "#shared/session/session.ts";
 import { resultOf } from "#shared/session/verdict.ts";
@@ -97,7 +98,7 @@ function frameOf(session: Session, moves: Moves): Frame {
   return {
     ...{ status, tick, ...moves },
     to_act: status === "active" ? game.toAct(state) : [],
-    state: game.info.board === undefined ? null : view,
+    state: game.info.board === undefined ? null : shownView(game.info, view),
     // A graphical board needs no text.
     board: game.info.board === undefined ? game.toText(view, "spectator") : "",
     result: status === "completed" ? resultOf(session) : null,

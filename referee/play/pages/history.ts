@@ -30,7 +30,7 @@ export function historyOf(
     const row = rows[seq];
     const entry = row && parseEntry(row.body);
     if (before && entry?.type === "acted" && known.has(entry.tick)) {
-      const { state, board } = viewFor(step, viewer);
+      const { shownState: state, board } = viewFor(step, viewer);
       const text = moveText(step.game, before.state, entry.action);
       moves.push({ tick: entry.tick, role: entry.role, action: entry.action, text, after: { state, board } });
     }
@@ -38,7 +38,7 @@ export function historyOf(
   }
   const firstPosition = moves.length - MAX_POSITIONS;
   const [first] = steps;
-  const { state, board } = viewFor(first?.session ?? session, viewer);
+  const { shownState: state, board } = viewFor(first?.session ?? session, viewer);
   const start = { state, board };
   return {
     ...{ start, from },

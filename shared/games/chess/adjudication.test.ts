@@ -89,7 +89,8 @@ describe("chess.v1, actions with a score", () => {
 
   it("the counts of the rules stay in the state: a view does not show the scores", () => {
     const after = applyLegal(chess, from({ draw_score: 10 }), "white", "e2e4 cp 10") as ChessState;
-    expect(chess.viewState(after, "spectator")).toEqual({ fen: after.fen, turn: "black", outcome: null });
+    const view = { fen: after.fen, turn: "black", outcome: null, moves: ["e2e4"] };
+    expect(chess.viewState(after, "spectator")).toEqual(view);
   });
 
   it("an option that has no effect is rejected", () => {

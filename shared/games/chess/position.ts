@@ -41,10 +41,6 @@ export function withoutRookCapture(fen: string, move: string): string {
   return castling !== undefined && new Chess(fen).get(move.slice(0, 2) as Square)?.type === "k" ? castling : move;
 }
 
-/** Returns the position after each legal move, by the move in UCI. */
-export const positionsAfter = (fen: string): ReadonlyMap<string, string> =>
-  new Map(new Chess(fen).moves({ verbose: true }).map(({ lan, after }) => [lan, after]));
-
 /**
  * Returns a start position in the normal form of chess.js, with an en passant square only if the capture is legal, or
  * the fault of the FEN. chess.js accepts castling rights without a rook, and positions in which the king can be

@@ -28,6 +28,7 @@ const Info = z.looseObject({
   teams: z.array(Team).optional(),
   maxActions: z.int().min(1),
   history: z.array(text).min(1).max(MAX_PATH_FIELDS).optional(),
+  historyForPrograms: z.literal(true).optional(),
   listsSample: z.literal(true).optional(),
   board: z.enum(BOARDS).optional(),
   notation: text.optional(),
