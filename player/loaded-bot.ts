@@ -44,4 +44,6 @@ export interface LoadedBot {
   close?(): Promise<void>;
   /** Whether the bot may read `turn.history`. Built-in bots do not, so their players need not keep every view of a match in memory. */
   readonly readsHistory: boolean;
+  /** `false` if the bot does not read `turn.legal`. Matches in the process of the player then do not list the legal actions of each turn. */
+  readonly readsLegalActions?: false;
 }

@@ -9,7 +9,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
-import type { MatchClocks, MatchInfo, Turn } from "../sdk.ts";
+import type { GameResult, MatchClocks, MatchInfo, Turn } from "../sdk.ts";
 import { hashOf, uciBot } from "./uci-bot.ts";
 import { settingsIn } from "./uci-spec.ts";
 
@@ -51,17 +51,13 @@ const play = (state: ChessState, ...moves: readonly string[]): ChessState =>
   moves.reduce((before, move) => applyLegal(chess, before, before.turn, move) as ChessState, state);
 
 interface TurnParts {
-  readonly signal?: AbortSignal;
   readonly clocks?: MatchClocks;
   readonly leftMs?: number;
 }
 
-function turn(
-  view: ChessState,
-  { signal = new AbortController().signal, clocks, leftMs = 60_000.5 }: TurnParts = {},
-): Turn {
+function turn(view: ChessState, { clocks, leftMs = 60_000.5 }: TurnParts = {}): Turn {
   const clock = { deadline: new Date(0), remainingMs: () => leftMs, match: clocks ?? null };
-  return { game: "chess.v1", role: view.turn, view, signal, clock } as unknown as Turn;
+  return { game: "chess.v1", role: view.turn, view, clock } as unknown as Turn;
 }
 
 /** What the processes of the engine have read, without the handshake and process ids. */
@@ -145,6 +141,15 @@ describe("a search", () => {
     expect(received(/^(go|stop)/)).toEqual(["go nodes 10000", "stop"]);
   });
 
+  test("is stopped when its match is over", async () => {
+    const match = await begin(await load(engine(["first=wait"]), manualClock()));
+    const search = match.choose(turn(from()));
+    await vi.waitFor(() => expect(received(/^go/)).toHaveLength(1), WAIT_OPTIONS);
+    match.end?.({} as GameResult);
+    expect(await search).toBe("a2a3");
+    expect(received(/^stop/)).toHaveLength(1);
+  });
+
   test("is stopped if the engine ignores the limit of positions", async () => {
     const match = await begin(await load(engine(["first=wait", "nodes=25000"], { nodes: 12_000 })));
     expect(await match.choose(turn(from()))).toBe("a2a3");
@@ -205,11 +210,10 @@ describe("matches that are played at the same time", () => {
   test("a search does not wait for the search of another match", async () => {
     const bot = await load(engine(["first=wait"]));
     const [one, other] = [await begin(bot), await begin(bot)];
-    const over = new AbortController();
-    const first = one.choose(turn(START, { signal: over.signal }));
+    const first = one.choose(turn(START));
     await vi.waitFor(() => expect(received(/^go/)).toHaveLength(1), WAIT_OPTIONS);
     expect(await other.choose(turn(START))).toBe("a2a3");
-    over.abort();
+    one.close?.();
     expect(await first).toBe("a2a3");
   });
 });
@@ -298,21 +302,19 @@ describe("an engine that fails", () => {
   });
 
   test("an engine that does not obey `stop` is terminated, and the next search starts another process", async () => {
-    const match = await begin(await load(engine(["first=hang"])));
-    const over = new AbortController();
-    const search = expect(match.choose(turn(START, { signal: over.signal }))).rejects.toThrow(
-      "did not stop in 1000 ms",
-    );
+    const bot = await load(engine(["first=hang"]));
+    const match = await begin(bot);
+    const search = expect(match.choose(turn(START))).rejects.toThrow("did not stop in 1000 ms");
     await vi.waitFor(() => expect(received(/^go/)).toHaveLength(1), WAIT_OPTIONS);
-    over.abort();
+    match.close?.();
     await search;
-    expect(await match.choose(turn(START))).toBe("a2a3");
+    expect(await (await begin(bot)).choose(turn(START))).toBe("a2a3");
     expect(processes()).toBe(2);
   });
 
   test("a search whose turn has ended is not begun", async () => {
     const match = await begin(await load(engine()));
-    const search = match.choose(turn(START, { signal: AbortSignal.abort() }));
+    const search = match.choose(turn(START, { leftMs: 0 }));
     await expect(search).rejects.toThrow("the turn ended before its search began");
     expect(received(/^go/)).toEqual([]);
   });
@@ -325,10 +327,9 @@ describe("an engine that fails", () => {
   test("an engine that a shell has started is the process that is terminated", async () => {
     const command = `"${process.execPath}" "${PROGRAM}" "${log()}" first=hang`;
     const match = await begin(await load(`uci:${command}`));
-    const over = new AbortController();
-    const search = expect(match.choose(turn(START, { signal: over.signal }))).rejects.toThrow("did not stop");
+    const search = expect(match.choose(turn(START))).rejects.toThrow("did not stop");
     await vi.waitFor(() => expect(received(/^go/)).toHaveLength(1), WAIT_OPTIONS);
-    over.abort();
+    match.close?.();
     await search;
     const [pid = 0] = (readFileSync(log(), "utf8").match(/^\d+/) ?? []).map(Number);
     await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), WAIT_OPTIONS);

@@ -34,6 +34,7 @@ export async function uciBot(spec: string, clock: Clock): Promise<LoadedBot> {
     games: UCI_GAMES,
     hash: hashOf(settings),
     readsHistory: false,
+    readsLegalActions: false,
     create: () => new EngineMatch({ settings, slots, clock }),
     close: () => slots.close(),
   };
@@ -58,6 +59,8 @@ class EngineMatch implements MatchBot {
   /** The position in which the moves of the match begin; null before the match has begun. */
   #start: string | null = null;
   #reportsScores = false;
+  /** The searches that are under way or wait for their process. */
+  readonly #searches = new Set<AbortController>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -83,13 +86,14 @@ class EngineMatch implements MatchBot {
     const { slots, settings } = this.#parts;
     const leftMs = turn.clock.remainingMs();
     const limits = limitsOf(settings, turn.clock);
+    const over = this.#newSearch(usableMs(leftMs));
     const search = {
       position: positionCommand(this.#start, turn.view),
       go: () => goCommand(limits, turn, leftMs - turn.clock.remainingMs()),
       nodes: limits.nodes ?? null,
-      signal: this.#signalOf(turn, leftMs),
+      signal: over.signal,
     };
-    const { move, score } = await slots.search(this, this.#assigned(), search);
+    const { move, score } = await slots.search(this, this.#assigned(), search).finally(over.release);
     if (!/^[a-h][1-8]/.test(move)) {
       throw new Error(
         `engine "${nameOf(settings)}" found no move: it answered "bestmove ${move}" in the position ${fen}`,
@@ -104,6 +108,7 @@ class EngineMatch implements MatchBot {
   }
 
   close(): void {
+    for (const search of this.#searches) search.abort();
     if (this.#slot !== null) this.#parts.slots.release(this, this.#slot);
     this.#slot = null;
   }
@@ -113,8 +118,19 @@ class EngineMatch implements MatchBot {
     return this.#slot;
   }
 
-  /** Returns a signal that ends a search before its turn is over. */
-  #signalOf({ signal }: ChessTurn, leftMs: number): AbortSignal {
-    return AbortSignal.any([signal, this.#parts.clock.timeout(usableMs(leftMs))]);
+  /**
+   * Returns a signal that ends a search after `limitMs`, or when the match is over. The signal of the turn would do it as well, but it takes 20 µs to
+   * combine signals.
+   */
+  #newSearch(limitMs: number): { readonly signal: AbortSignal; readonly release: () => void } {
+    const search = new AbortController();
+    if (limitMs <= 0) search.abort();
+    const cancel = this.#parts.clock.after(limitMs, () => search.abort());
+    this.#searches.add(search);
+    const release = (): void => {
+      cancel();
+      this.#searches.delete(search);
+    };
+    return { signal: search.signal, release };
   }
 }

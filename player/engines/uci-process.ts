@@ -127,7 +127,7 @@ class EngineProcess implements Engine {
     if (stdout)
       readLines(stdout, MAX_LINE_BYTES, {
         tooLong: () => {}, // only a line for people can be so long
-        line: (text) => this.#receive(text.trim().replaceAll(/\s+/g, " ")),
+        line: (text) => this.#receive(withSingleSpaces(text)),
         end: () => {},
       });
     if (stderr) {
@@ -260,6 +260,12 @@ function launch({ command, folder }: UciSettings): ChildProcess {
   const env = { ...process.env, PATH: [process.env.PATH, DEBIAN_GAMES].filter(Boolean).join(delimiter) };
   return spawn(file, args, { cwd: folder, env, shell: typeof command === "string", stdio: "pipe" });
 }
+
+const OTHER_SPACES = /\s\s|[^\S ]/;
+
+/** Returns a line without spaces at its ends and with one space between its words. An engine writes thousands of lines a second, most of which are so already. */
+const withSingleSpaces = (text: string): string =>
+  OTHER_SPACES.test(text) ? text.trim().replaceAll(/\s+/g, " ") : text.trim();
 
 /** Returns the number of positions that a line `info … nodes 153 …` reports; 0 for any other line. */
 export const nodesIn = (line: string): number => Number(/^info\b(?! string).* nodes (\d+)/.exec(line)?.[1] ?? 0);

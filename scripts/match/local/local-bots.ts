@@ -44,6 +44,8 @@ export interface LocalBots {
   /** Whether matches that are played at the same time share the process of this player, so that one of them can end or block it. */
   sharesProcess(playerId: string): boolean;
   at(endpoint: string): LocalPlayer;
+  /** Whether the bot of a player reads the legal actions of its turns. */
+  readsLegalActions(playerId: string): boolean;
   /** The hash that identifies the version of a player's bot; null if it has none. */
   hashOf(playerId: string): string | null;
   close(): Promise<void>;
@@ -59,12 +61,14 @@ export async function loadLocalBots(options: LocalBotOptions, processes: number)
   const players = new Map<string, LocalPlayer>();
   const bots: LoadedBot[] = [];
   const hashes = new Map<string, string>();
+  const unlisted = new Set<string>();
   const entryOf = (playerId: string): BotEntry => entries.find((entry) => entry.playerId === playerId) as BotEntry;
   const isIsolated = ({ spec }: BotEntry): boolean => isModuleFile(spec) && !isTrusted;
   const load = async (entry: BotEntry, endpoint: string, maxProcesses?: number): Promise<string> => {
     const { bot, player } = await loadPlayer(entry, options, maxProcesses);
     bots.push(bot);
     if (bot.hash !== undefined) hashes.set(entry.playerId, bot.hash);
+    if (bot.readsLegalActions === false) unlisted.add(entry.playerId);
     players.set(endpoint, { player, needsCopies: isTrusted && isModuleFile(entry.spec) });
     return endpoint;
   };
@@ -87,6 +91,7 @@ export async function loadLocalBots(options: LocalBotOptions, processes: number)
     },
     sharesProcess: (playerId) => isIsolated(entryOf(playerId)) && concurrency > processes,
     at: (endpoint) => players.get(endpoint) as LocalPlayer,
+    readsLegalActions: (playerId) => !unlisted.has(playerId),
     hashOf: (playerId) => hashes.get(playerId) ?? null,
     close,
   };

@@ -138,10 +138,11 @@ class LocalRun {
   }
 
   async #attempt(order: StartGame, endpointOf: (playerId: string) => string): Promise<MatchResult> {
-    const seats = Object.entries(order.roles).map(([role, seat]) => [
-      role,
-      { ...seat, endpoint: endpointOf(seat.player_id) },
-    ]);
+    const { bots } = this.#options;
+    const seats = Object.entries(order.roles).map(([role, seat]) => {
+      const legal_actions = seat.legal_actions && bots.readsLegalActions(seat.player_id);
+      return [role, { ...seat, endpoint: endpointOf(seat.player_id), legal_actions }];
+    });
     try {
       return await this.#play({ ...order, roles: Object.fromEntries(seats) });
     } catch (thrown) {

@@ -16,7 +16,9 @@ export function readLines(input: Readable, maxBytes: number, reader: LineReader)
   let parts: Buffer[] = [];
   let size = 0;
   const finish = (): void => {
-    const text = size > maxBytes ? null : Buffer.concat(parts).toString("utf8");
+    const [part] = parts;
+    const whole = part && parts.length === 1 ? part : Buffer.concat(parts);
+    const text = size > maxBytes ? null : whole.toString("utf8");
     parts = [];
     size = 0;
     if (text === null) reader.tooLong();
