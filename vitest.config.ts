@@ -17,7 +17,7 @@ export const SLOW_TESTS: readonly string[] = [
   "player/isolation/*.test.ts",
   "player/network.test.ts",
   "player/engines/{real-engines,uci-bot}.test.ts",
-  "player/loaders/{lines,line-commands,load-bot,program-start}.test.ts",
+  "player/loaders/{lines,line-commands,load-bot,many-matches,program-start}.test.ts",
   "referee/codenames/{combinations,custom-words,interrupted-calls,key-secrecy}.test.ts",
   "referee/match/slow-referee.test.ts",
   "referee/play/official-clients.test.ts",

@@ -7,15 +7,28 @@ export type ProgramEnding = (typeof PROGRAM_ENDINGS)[number];
 /** The files that can be given as a bot, for help texts and error messages. */
 export const BOT_FILES = "a .ts, .js, .py or .go file, an executable file such as ./bot";
 
-/** The start time that can follow the file of a program, or its command. */
-const START_MS = /\s*#start_ms=([1-9]\d*)$/;
+/** A setting of a program: its start time, or a process for each match also if the program plays many. */
+const SETTING = String.raw`(?:start_ms=[1-9]\d*|matches=one)`;
+/** The settings that can follow the file of a program, or its command. */
+const SETTINGS = new RegExp(String.raw`\s*#(${SETTING}(?:,\s*${SETTING})*)$`);
 
-/** Returns the file or the command in the text that selects a program, and the start time that follows it. */
-export function programIn(spec: string): { readonly program: string; readonly startMs?: number } {
-  const [setting = "", startMs] = START_MS.exec(spec) ?? [];
-  return startMs === undefined
-    ? { program: spec }
-    : { program: spec.slice(0, -setting.length), startMs: Number(startMs) };
+/** How a program is started. */
+export interface ProgramSettings {
+  /** The time that a process has to load what it needs. */
+  readonly startMs?: number | undefined;
+  /** `one`: each match has a process, also if the program says that it plays many. */
+  readonly matches?: "one" | undefined;
+}
+
+/** Returns the file or the command in the text that selects a program, and the settings that follow it. */
+export function programIn(spec: string): { readonly program: string } & ProgramSettings {
+  const [text = "", settings = ""] = SETTINGS.exec(spec) ?? [];
+  const startMs = /start_ms=(\d+)/.exec(settings)?.[1];
+  return {
+    program: spec.slice(0, spec.length - text.length),
+    ...(startMs !== undefined && { startMs: Number(startMs) }),
+    ...(settings.includes("matches=one") && { matches: "one" }),
+  };
 }
 
 /** Whether the text that selects a bot is a TypeScript or JavaScript file. */

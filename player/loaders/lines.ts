@@ -7,6 +7,7 @@ import type { GameResult } from "#shared/protocol/messages.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { hashOfCommand } from "../bot-hash.ts";
 import type { BotHome, LoadedBot, MatchBot } from "../loaded-bot.ts";
+import { winningRoles } from "../notifications.ts";
 import type { MatchClocks, MatchInfo, Turn } from "../sdk.ts";
 import { programIn } from "./bot-files.ts";
 import { MAX_LINE_BYTES, type ProcessEnd, type ProgramProcess } from "./program-process.ts";
@@ -17,6 +18,7 @@ const ProgramSpec = z.strictObject({
   command: z.union([z.string(), z.array(z.string()).min(1)]),
   folder: z.string(),
   startMs: z.int().min(1).optional(),
+  matches: z.literal("one").optional(),
 });
 
 /** Begins the text that selects a program as a bot. */
@@ -26,6 +28,8 @@ export const LINES_PREFIX = "lines:";
 const NOT_FOUND = 127;
 /** The maximum number of characters of a line of output that are shown. */
 const MAX_SHOWN = 1_000;
+/** Shown for a line of output that is not kept. */
+const TOO_LONG = `a line of more than ${MAX_LINE_BYTES} bytes`;
 
 /** The time for which an invitation that does not say its limit waits until the program can play. */
 const WAIT_MS = 3_000;
@@ -33,13 +37,14 @@ const WAIT_MS = 3_000;
 const Answer = z.object({ action: z.unknown() }).refine((answer) => "action" in answer);
 
 /** The text that selects a program of a config as a bot. */
-export const linesSpec = (command: readonly string[], folder: string, startMs?: number): string =>
-  `${LINES_PREFIX}${JSON.stringify({ command, folder, startMs })}`;
+export const linesSpec = (command: readonly string[], folder: string, startMs?: number, matches?: "one"): string =>
+  `${LINES_PREFIX}${JSON.stringify({ command, folder, startMs, matches })}`;
 
 /**
- * A program as a bot. One process plays one match: it reads a line of JSON for the start, each turn and the end of the match, and answers
- * each turn with a line `{"action": …}` (docs/bots.md). If the process ends before the end of the match, the next turn starts another one.
- * `spec` is `lines:` and a command for the shell, with `#start_ms=N` after it for another start time, or the text of `linesSpec`. Throws StartError (exit
+ * A program as a bot. A process plays one match at a time: it reads a line of JSON for the start, each turn and the end of the match, and answers
+ * each turn with a line `{"action": …}` (docs/bots.md). If the process ends before the end of the match, the next turn starts another one. A process whose
+ * ready line says that it plays many matches plays the next one after a match without a fault.
+ * `spec` is `lines:` and a command for the shell, with settings such as `#start_ms=N` after it, or the text of `linesSpec`. Throws StartError (exit
  * code 3) if the program does not start or soon ends with an error. `home.fail` receives such an error if it occurs later.
  */
 export async function linesBot(spec: string, clock: Clock, home: Pick<BotHome, "warn" | "fail">): Promise<LoadedBot> {
@@ -69,6 +74,12 @@ function programOf(text: string): LineProgram {
   return { command, folder: process.cwd(), ...setting };
 }
 
+/** The open turn of a match. */
+interface Question {
+  readonly line: object;
+  readonly answer: PromiseWithResolvers<unknown>;
+}
+
 /** Plays one match. */
 class LinePlayer implements MatchBot {
   readonly #processes: ProgramProcesses;
@@ -76,7 +87,11 @@ class LinePlayer implements MatchBot {
   readonly #players: Set<LinePlayer>;
   #process: ProgramProcess | null = null;
   #info: MatchInfo | null = null;
-  #answer: PromiseWithResolvers<unknown> | null = null;
+  #question: Question | null = null;
+  /** Whether the process has played an earlier match and has answered no turn of this one. Its fault may then come from the match before. */
+  #isUnproven = false;
+  /** Whether an answer of the process was illegal. It then plays no further match. */
+  #isAtFault = false;
   readonly #log: (line: string) => void;
 
   constructor(processes: ProgramProcesses, players: Set<LinePlayer>, log: (line: string) => void) {
@@ -88,38 +103,43 @@ class LinePlayer implements MatchBot {
   async start(info: MatchInfo, waitMs = WAIT_MS): Promise<void> {
     this.#players.add(this);
     this.#info = info;
-    this.#process = this.#open(info);
-    await this.#processes.loaded(this.#process, { waitMs, openMatches: this.#players.size });
+    const process = this.#open(info, this.#processes.start(seriesOf(info)));
+    const leftMs = await this.#processes.loaded(process, { waitMs, openMatches: this.#players.size });
+    if (process.hasEnded) this.#replaceUnproven(process);
+    const other = this.#process;
+    if (other === null || other === process) return;
+    await this.#processes.loaded(other, { waitMs: leftMs, openMatches: this.#players.size });
   }
 
   async choose(turn: Turn): Promise<unknown> {
     if (this.#info === null) throw new Error("the match has not begun");
-    if (this.#answer !== null) this.#fail("the turn was requested again");
-    const process = this.#process ?? this.#open(this.#info);
-    this.#process = process;
-    const answer = Promise.withResolvers<unknown>();
-    this.#answer = answer;
+    if (this.#question !== null) this.#fail("the turn was requested again");
+    const process = this.#process ?? this.#open(this.#info, this.#processes.fresh());
+    if (turn.rejection !== null) this.#isAtFault = true;
+    const question = { line: lineOfTurn(turn), answer: Promise.withResolvers<unknown>() };
+    this.#question = question;
     const abort = (): void => {
-      const fault = this.#processes.faultOfStart(process);
+      const fault = this.#process && this.#processes.faultOfStart(this.#process);
       this.#fail(`the turn ended without an answer${fault === null ? "" : `: ${fault}`}`);
     };
     turn.signal.addEventListener("abort", abort);
-    process.write(lineOfTurn(turn));
+    process.write(question.line);
     try {
-      return await answer.promise;
+      return await question.answer.promise;
     } finally {
       turn.signal.removeEventListener("abort", abort);
-      if (this.#answer === answer) this.#answer = null;
+      if (this.#question === question) this.#question = null;
     }
   }
 
-  /** Sends the result, and lets the program end. */
+  /** Sends the result, and lets the program end or play the next match. */
   end(result: GameResult): void {
     this.#players.delete(this);
-    const process = this.#process;
-    if (process === null) return;
+    const [process, info] = [this.#process, this.#info];
+    if (process === null || info === null) return;
     process.write({ type: "end", result });
-    this.#processes.end(process);
+    const isForfeit = result.termination !== "normal" && !winningRoles(info, result).includes(info.role);
+    this.#processes.end(process, this.#isAtFault || isForfeit ? null : seriesOf(info));
   }
 
   close(): void {
@@ -133,42 +153,60 @@ class LinePlayer implements MatchBot {
     this.#process = null;
   }
 
-  #open(info: MatchInfo): ProgramProcess {
-    const process = this.#processes.start();
+  /** Begins the match in a process. */
+  #open(info: MatchInfo, process: ProgramProcess): ProgramProcess {
+    this.#process = process;
+    this.#isUnproven = process.hasPlayed;
+    this.#isAtFault = false;
     process.read({
       stdout: (text) => this.#receive(process, text),
-      stderr: (text) => this.#show(text ?? `a line of more than ${MAX_LINE_BYTES} bytes`),
-    });
-    void process.closed.then(async (end) => {
-      if (this.#process !== process) return;
-      this.#process = null;
-      const answer = this.#answer;
-      if (answer === null) return;
-      await this.#processes.examineEnd(end);
-      answer.reject(new Error(textOfEnd(end)));
+      stderr: (text) => this.#show(text ?? TOO_LONG),
+      closed: (end) => void this.#closed(process, end),
     });
     const { leagueId: league_id, matchId: match_id, epoch, game, options, role, roles } = info;
     process.write({ type: "start", league_id, match_id, epoch, game, options, role, roles });
     return process;
   }
 
+  async #closed(process: ProgramProcess, end: ProcessEnd): Promise<void> {
+    if (this.#process !== process || this.#replaceUnproven(process)) return;
+    this.#process = null;
+    const question = this.#question;
+    if (question === null) return;
+    await this.#processes.examineEnd(end);
+    question.answer.reject(new Error(textOfEnd(end)));
+  }
+
+  /** Continues in a fresh process if the present one is unproven. Returns whether it does. */
+  #replaceUnproven(process: ProgramProcess): boolean {
+    if (this.#info === null || !this.#isUnproven || this.#process !== process) return false;
+    process.kill();
+    const fresh = this.#open(this.#info, this.#processes.fresh());
+    if (this.#question !== null) fresh.write(this.#question.line);
+    return true;
+  }
+
   /** Takes a line of stdout as the answer to the open turn; null is a line that is too long. */
   #receive(process: ProgramProcess, text: string | null): void {
     const line = Answer.safeParse(text === null ? undefined : parsedJson(text));
-    const answer = this.#process === process ? this.#answer : null;
-    if (line.success && answer !== null) {
+    const question = this.#process === process ? this.#question : null;
+    if (line.success && question !== null) {
       this.#processes.answered(process);
-      answer.resolve(line.data.action);
-      this.#answer = null; // further lines are not about this turn
+      question.answer.resolve(line.data.action);
+      this.#question = null; // further lines are not about this turn
+      this.#isUnproven = false;
       return;
     }
-    this.#show(`stdout: ${text ?? `a line of more than ${MAX_LINE_BYTES} bytes`}`);
-    if (answer !== null) this.#fail('the program wrote a line that is not {"action": …}');
+    this.#show(`stdout: ${text ?? TOO_LONG}`);
+    if (this.#process !== process) return; // it is terminated
+    if (question === null || this.#isUnproven) this.#processes.disallowMany(process);
+    if (question === null || this.#replaceUnproven(process)) return;
+    this.#fail('the program wrote a line that is not {"action": …}');
   }
 
   /** Ends the open turn without an action, and the process, whose later lines could otherwise count as answers to later turns. */
   #fail(reason: string): void {
-    this.#answer?.reject(new Error(reason));
+    this.#question?.answer.reject(new Error(reason));
     this.#kill();
   }
 
@@ -177,6 +215,9 @@ class LinePlayer implements MatchBot {
     this.#log(`${this.#info?.leagueId} ${this.#info?.matchId}: ${cutTo(MAX_SHOWN, inOneLine(text))}`);
   }
 }
+
+/** A process plays further matches of the same league and game only. */
+const seriesOf = ({ leagueId, game }: MatchInfo): string => `${leagueId} ${game}`;
 
 /** `seed` is the same in every run with the same seed of the league. */
 const lineOfTurn = ({ tick, view, legal, clock, random }: Turn): object => ({

@@ -1,10 +1,10 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import { LINES_START_MS } from "#shared/runtime/defaults.ts";
 import type { BotHome } from "../loaded-bot.ts";
+import type { ProgramSettings } from "./bot-files.ts";
+import { END_MS, IdleProcesses } from "./idle-processes.ts";
 import { isFailure, type ProcessEnd, type Program, ProgramProcess } from "./program-process.ts";
 
-/** The time that a program has to end after the last line of its match. */
-const END_MS = 2_000;
 /** The time after which a process without input shows that its program starts. It is long, because the machine may be busy. */
 const PROBE_MS = 5_000;
 /** The time for which the first process may fail later than the probe. */
@@ -12,8 +12,10 @@ const FAILURE_MS = 500;
 
 /** The part of a start that is added to its expected time, because several processes start at the same time and the machine may be busy. */
 const RESERVE = 0.5;
-/** The maximum number of processes that wait for matches. */
+/** The maximum number of processes that wait for their first match. */
 const MAX_SPARES = 8;
+/** The maximum number of processes that wait for a further match, unless more matches are open at the same time. */
+const MAX_IDLE = 8;
 /** The time that a player has for the answer to an invitation with the default settings of a league. */
 const DEFAULT_PACE: Pace = { waitMs: 4_000, openMatches: 1 };
 
@@ -32,13 +34,10 @@ interface Start {
 const isOver = ({ process, restMs }: Start): boolean => restMs <= 0 || process.isReady;
 
 /** A program whose processes play matches. */
-export interface LineProgram extends Program {
-  /** The time that a process has to load what it needs. */
-  readonly startMs?: number | undefined;
-}
+export interface LineProgram extends Program, ProgramSettings {}
 
 /**
- * Starts and ends the processes of a program. Spare processes wait for matches. They load what they need before the match and during the matches before, so
+ * Starts and ends the processes of a program. A process of a program that plays many matches plays one after the other. Spare processes wait for matches. They load what they need before the match and during the matches before, so
  * that this time does not count as a move. One spare suffices for a start that is shorter than the wait of an invitation. For a longer start there are so
  * many that the invitations until their matches can together wait for it.
  */
@@ -62,15 +61,21 @@ export class ProgramProcesses {
   #printsReady = false;
   #probe: Promise<void> | null = null;
   readonly #closed = new AbortController();
-  /** The processes whose match is over. */
+  /** The processes that end after their last match. */
   readonly #ending = new Set<Promise<void>>();
+  /** The processes that wait for a further match. */
+  readonly #idle: IdleProcesses;
+  /** Whether a process can play several matches, if the program says that it plays many. */
+  #allowsMany: boolean;
 
-  constructor({ command, folder, startMs }: LineProgram, clock: Clock, home: Pick<BotHome, "warn" | "fail">) {
+  constructor({ command, folder, startMs, matches }: LineProgram, clock: Clock, home: Pick<BotHome, "warn" | "fail">) {
     this.#program = { command, folder };
     this.#name = typeof command === "string" ? command : command.join(" ");
     this.#startMs = startMs ?? LINES_START_MS;
     this.#clock = clock;
     this.#home = home;
+    this.#idle = new IdleProcesses(clock);
+    this.#allowsMany = matches !== "one";
   }
 
   /**
@@ -109,33 +114,52 @@ export class ProgramProcesses {
     await this.#passed(this.#startsOf(this.#spares.slice(1)), this.#closed.signal);
   }
 
+  /** Returns a process for a match of a series: one that has played an earlier match, otherwise a fresh one. */
+  start(series: string): ProgramProcess {
+    return this.#idle.take(series) ?? this.fresh();
+  }
+
   /** Returns a process that has received no line yet. */
-  start(): ProgramProcess {
+  fresh(): ProgramProcess {
     this.#spares = this.#spares.filter((spare) => !spare.hasEnded);
     return this.#spares.shift() ?? this.#launch();
   }
 
   /**
    * Resolves when the process of a match can play, and the spares of the next matches will be able to, at the latest after the wait of the invitation. A
-   * match may be over at once, so the next invitation may come at the same moment.
+   * match may be over at once, so the next invitation may come at the same moment. Resolves with the part of the wait that is left.
    */
-  async loaded(process: ProgramProcess, pace: Pace): Promise<void> {
+  async loaded(process: ProgramProcess, pace: Pace): Promise<number> {
+    const startedAt = this.#clock.monotonic();
+    const leftMs = (): number => Math.max(0, pace.waitMs - (this.#clock.monotonic() - startedAt));
     this.#pace = pace;
     if (this.#sparesAhead() > 1) this.#fill();
-    const neededMs = this.#printsReady && !process.hasPrinted ? this.#startMs : this.#expectedMs();
-    const starts = [{ process, restMs: neededMs - process.ageMs() }, ...this.#startsOf(this.#spares)];
-    if (starts.every(isOver)) return;
+    const starts = [{ process, restMs: this.#restMs(process) }, ...this.#startsOf(this.#spares)];
+    if (starts.every(isOver)) return leftMs();
     const over = new AbortController();
     const limit = this.#clock.pause(pace.waitMs, over.signal);
-    await Promise.race([this.#passed(starts, over.signal), process.ended, limit]);
+    // The promise of the end would keep what waits for it until the process ends, for each match.
+    const ended = process.hasPlayed ? [] : [process.ended];
+    await Promise.race([this.#passed(starts, over.signal), limit, ...ended]);
     over.abort();
+    return leftMs();
   }
 
-  /** Records that a process has answered a turn, so the program starts. Starts the processes of the next matches. */
+  /** Records that a process has answered a turn, so the program starts. Starts the processes of the next matches, unless this one will play them. */
   answered(process: ProgramProcess): void {
     this.#isProven = true;
     this.#printsReady ||= process.isReady;
-    this.#fill();
+    if (!this.#playsMany(process) || this.#sparesAhead() > 1) this.#fill();
+  }
+
+  /** Gives each further match a process, because a process has printed a line that does not belong there and could be taken for an answer in the next match. */
+  disallowMany(process: ProgramProcess): void {
+    if (!this.#playsMany(process)) return;
+    this.#allowsMany = false;
+    this.#home.warn(
+      `${this.#name} has printed a line that is neither its ready line nor the answer to a turn, so each match has a process from now on: print other lines on stderr`,
+    );
+    for (const idle of this.#idle.takeAll()) this.#end(idle);
   }
 
   /** Returns why a process may have left its turn without an answer; null if it has shown that it had started. */
@@ -155,8 +179,21 @@ export class ProgramProcesses {
     await this.#probe;
   }
 
-  /** Closes the stdin of a process whose match is over. The process has `END_MS` to end. */
-  end(process: ProgramProcess): void {
+  /** Keeps a process whose match is over for the next match of the series, or ends it if there is no series. */
+  end(process: ProgramProcess, series: string | null): void {
+    if (process.playsMany) process.endMatch();
+    const isKept = series !== null && this.#playsMany(process) && !this.#closed.signal.aborted && !process.hasEnded;
+    const limit = Math.max(MAX_IDLE, this.#pace.openMatches);
+    const ended = isKept ? this.#idle.keep(process, series, limit) : [process];
+    for (const one of ended) this.#end(one);
+  }
+
+  #playsMany({ playsMany }: ProgramProcess): boolean {
+    return playsMany && this.#allowsMany;
+  }
+
+  /** Closes the stdin of a process. It has `END_MS` to end. */
+  #end(process: ProgramProcess): void {
     process.closeInput();
     if (process.hasEnded) return;
     const cancel = this.#clock.after(END_MS, () => process.kill());
@@ -167,16 +204,17 @@ export class ProgramProcesses {
     this.#ending.add(ending);
   }
 
-  /** Terminates the processes that play no match. Resolves when the processes whose match is over have ended. */
+  /** Terminates the processes that have played no match. Resolves when the processes whose last match is over have ended. */
   async close(): Promise<void> {
     this.#closed.abort();
+    for (const process of this.#idle.takeAll()) this.#end(process);
     for (const process of [...this.#spares, ...this.#starting]) process.kill();
     await Promise.all(this.#ending);
   }
 
   /** Starts a process without input. Resolves if it does not end with an error within `PROBE_MS`. */
   async #examine(): Promise<void> {
-    const process = this.start();
+    const process = this.fresh();
     const over = new AbortController();
     this.#starting.add(process);
     await Promise.race([process.ended, this.#clock.pause(PROBE_MS, over.signal)]);
@@ -188,6 +226,13 @@ export class ProgramProcesses {
     }
     this.#isProven = true;
     this.#spares.unshift(process);
+  }
+
+  /** The time that is left until a process can play. */
+  #restMs(process: ProgramProcess): number {
+    if (process.hasPlayed) return this.#idle.restMs(this.#pace.waitMs);
+    const neededMs = this.#printsReady && !process.hasPrinted ? this.#startMs : this.#expectedMs();
+    return neededMs - process.ageMs();
   }
 
   /** The time that a start takes, with a reserve; 0 if it is not known. */
@@ -221,9 +266,10 @@ export class ProgramProcesses {
   async #passed(starts: readonly Start[], signal: AbortSignal): Promise<void> {
     const open = starts.filter((start) => !isOver(start));
     await Promise.all(
-      open.map(({ process, restMs }) =>
-        Promise.race([process.readyLine, process.ended, this.#clock.pause(restMs, signal)]),
-      ),
+      open.map(({ process, restMs }) => {
+        const ended = process.hasPlayed ? [] : [process.ended];
+        return Promise.race([process.readyLine, this.#clock.pause(restMs, signal), ...ended]);
+      }),
     );
   }
 

@@ -149,7 +149,7 @@ describe("the start of a program", () => {
     spec(IMPORT + LOOP);
     const program = { command: ["/usr/bin/python3", "bot.py"], folder: folder() };
     const processes = new ProgramProcesses(program, clock, { warn: () => {}, fail: () => {} });
-    const within = async (done: Promise<void>): Promise<number> => {
+    const within = async (done: Promise<unknown>): Promise<number> => {
       const startedAt = clock.monotonic();
       let isDone = false;
       void done.then(() => {
@@ -165,7 +165,7 @@ describe("the start of a program", () => {
     await untilBegun(3); // the start is measured
     await within(loading);
     for (let match = 0; match < 12; match++) {
-      const process = processes.start();
+      const process = processes.start("rps rps.v1");
       const waitedMs = await within(processes.loaded(process, { waitMs: 4_000, openMatches: 1 }));
       expect(waitedMs).toBeLessThanOrEqual(4_000);
       expect(process.ageMs()).toBeGreaterThanOrEqual(9_000);

@@ -15,6 +15,7 @@ export function addMatchCommand(): void {
         "npm run league -- match ./my-bot.ts counter --game rps --games 1000",
         "npm run league -- match new.ts old.ts --game chess --openings book.epd --sprt elo0=0,elo1=10",
         "npm run league -- match ./a.ts ./b.ts counter greedy --game chess     # every two bots, with ratings",
+        'npm run league -- match "./a.py#matches=one" ./b.py --game rps        # a process for each match of a.py',
         "npm run league -- match --resume                                      # after Ctrl-C",
       ],
     ),

@@ -41,12 +41,15 @@ it("withAbsolutePaths runs an engine in the folder of the config", () => {
   expect(players).toEqual([{ name: "Fish", uci: { ...engines, folder: "/config" } }]);
 });
 
-it("the process of a program that plays by lines gets its start time", () => {
-  const program = { command: ["python3", "bot.py"], protocol: "lines", folder: "/bots", start_ms: 60_000 };
+it("the process of a program that plays by lines gets its settings", () => {
+  const settings = { start_ms: 60_000, matches: "one" };
+  const program = { command: ["python3", "bot.py"], protocol: "lines", folder: "/bots", ...settings };
   const config = Config.parse({ players: [{ name: "Py", ...program }, ALPHA], leagues: [RPS] });
   const place = { host: "127.0.0.1", managerUrl: "http://127.0.0.1:8000/mcp", dataFolder: "data" };
   const [spec] = playerSpecs(config, place, () => ({ args: [], isDebugged: false }));
-  expect(spec?.args).toContain('lines:{"command":["python3","bot.py"],"folder":"/bots","startMs":60000}');
+  expect(spec?.args).toContain(
+    'lines:{"command":["python3","bot.py"],"folder":"/bots","startMs":60000,"matches":"one"}',
+  );
 });
 
 it("no player gets the API key of another one, and players that share a process get none", () => {

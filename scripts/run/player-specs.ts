@@ -113,7 +113,7 @@ export const keyVariablesOf = (player: PlayerConfig): readonly string[] =>
 /** Returns the bot of a player as an option of its process; null for a player that the run does not start. */
 export function botOf(player: PlayerConfig): string | null {
   if ("bot" in player) return player.bot;
-  if ("command" in player) return linesSpec(player.command, player.folder, player.start_ms);
+  if ("command" in player) return linesSpec(player.command, player.folder, player.start_ms, player.matches);
   if ("llm" in player) return llmSpec(player.llm);
   if ("uci" in player) return uciSpec(player.uci);
   return null;

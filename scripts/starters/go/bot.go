@@ -29,11 +29,16 @@ func main() {
 	}
 	lines, answers := json.NewDecoder(bufio.NewReader(os.Stdin)), json.NewEncoder(os.Stdout)
 	os.Stdout = os.Stderr // a print in choose must not write between the answers
+	// This process can play the next match.
+	ready := map[string]any{"ready": true, "matches": "many"}
+	answers.Encode(ready)
 	for lines.Decode(&line) == nil {
 		if line.Type == "turn" {
 			rand.Seed(line.Seed) // the same choices in a league with the same seed
 			answers.Encode(map[string]any{"action": choose(line.View, line.Legal, line.Role)})
 			line.View = nil // otherwise Decode adds the next view to this one
+		} else if line.Type == "end" {
+			answers.Encode(ready)
 		}
 	}
 }

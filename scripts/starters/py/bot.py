@@ -15,6 +15,8 @@ def choose(view, legal, role):
 
 def play_lines():
     output, sys.stdout = sys.stdout, sys.stderr  # a print() in choose must not write between the answers
+    ready = json.dumps({"ready": True, "matches": "many"})  # this process can play the next match
+    print(ready, file=output, flush=True)
     for line in fileinput.input():
         message = json.loads(line)
         if message["type"] == "start":
@@ -23,6 +25,8 @@ def play_lines():
             random.seed(message["seed"])  # the same choices in a league with the same seed
             action = choose(message["view"], message["legal"], role)
             print(json.dumps({"action": action}), file=output, flush=True)
+        elif message["type"] == "end":
+            print(ready, file=output, flush=True)
 
 
 if __name__ == "__main__":

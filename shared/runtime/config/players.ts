@@ -47,6 +47,10 @@ const PLAYER_FORMS = {
       .describe(
         `time in which the program loads what it needs before its first match, milliseconds (default: ${LINES_START_MS})`,
       ),
+    matches: z
+      .literal("one")
+      .optional()
+      .describe("a process for each match, also if the program says that it plays many (default: as the program says)"),
   }),
   llm: z.strictObject({
     ...common,
