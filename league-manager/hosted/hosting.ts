@@ -1,5 +1,6 @@
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { replayTexts } from "#shared/session/replay.ts";
+import { viewOf } from "#shared/session/view.ts";
 import type { Homes } from "../cluster/homes.ts";
 import type { Inboxes } from "../inbox/inboxes.ts";
 import { matchOf } from "../league/evolve.ts";
@@ -39,8 +40,7 @@ export function createHosting(
     const log = await views.logOf(leagueId, matchId);
     const replayed = replayTexts(log, views.seedOf(leagueId, matchId, match.epoch));
     if (!replayed.ok) return null;
-    const { game, state } = replayed.value.session;
-    return game.viewState(state, role);
+    return viewOf(replayed.value.session, role);
   };
   const onError = (thrown: unknown): void =>
     log.error({ err: thrown }, "a message or the final position of a match could not be shown to a hosted player");

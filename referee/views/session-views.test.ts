@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { chess } from "#shared/games/chess.ts";
 import { codenames } from "#shared/games/codenames.ts";
+import { evenOdd } from "#shared/games/even-odd.ts";
 import type { Game } from "#shared/games/game.ts";
 import { rps } from "#shared/games/rps.ts";
 import type { Session } from "#shared/session/session.ts";
@@ -72,6 +73,21 @@ it("while players are missing, no role is to act, no action is legal, and the st
   expect(waiting).toMatchObject({ status: "waiting_for_players", toAct: [], legalActions: [] });
   expect(waiting.state).toEqual(seatView(session, "white").state);
   expect(seatView(session, "white").legalActions).toHaveLength(20);
+});
+
+it("a game of even/odd that a forfeit has ended is finished in every view, and its open choice stays hidden", async () => {
+  const begun = await act(await begin(evenOdd as unknown as Game), "ODD", 3, 0);
+  const fault = { role: "EVEN", code: "G002", cause: "timeout", detail: "no answer" } as const;
+  const committed = await host.forfeit(begun.id, [fault]);
+  if (!committed.ok) throw new Error(committed.error.message);
+  const ended = host.read(begun.id)?.session as Session;
+  for (const view of [seatView(ended, "ODD"), seatView(ended, "EVEN"), spectatorView(ended)]) {
+    expect(view.state).toMatchObject({
+      phase: "FINISHED",
+      choices: { ODD: view.viewer === "ODD" ? 3 : null, EVEN: null },
+    });
+    expect(view.board).toMatch(/The game is over\.$/);
+  }
 });
 
 it("the key of Codenames is in the view of a spymaster, and not in the views of a team and a spectator", async () => {

@@ -1,6 +1,7 @@
 import type { Role, Viewer } from "#shared/games/game.ts";
 import { shownView } from "#shared/games/view-history.ts";
 import type { Session } from "#shared/session/session.ts";
+import { viewOf } from "#shared/session/view.ts";
 
 /**
  * The view of one audience of a session, from the game's `viewState` and `toText`. REST, MCP and the pages compose their JSON
@@ -39,8 +40,8 @@ abstract class View implements SessionView {
     return this.isWaiting ? "waiting_for_players" : this.session.status;
   }
   get state(): unknown {
-    const { game, state } = this.session;
-    const view = game.viewState(state, this.viewer);
+    const view = viewOf(this.session, this.viewer);
+    const { game } = this.session;
     // Some games have a phase for the time in which players are missing.
     return this.isWaiting && game.waitingView ? game.waitingView(view) : view;
   }
@@ -48,7 +49,7 @@ abstract class View implements SessionView {
     return shownView(this.session.game.info, this.state);
   }
   get board(): string {
-    return this.session.game.toText(this.session.state, this.viewer);
+    return this.session.game.toText(viewOf(this.session, this.viewer), this.viewer);
   }
 }
 

@@ -15,6 +15,7 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import type { Entry, Fault } from "#shared/session/entry.ts";
 import { replayTexts } from "#shared/session/replay.ts";
+import { viewOf } from "#shared/session/view.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { noWriter } from "#shared/store/writer.ts";
 import type { ResultsDocument } from "../../league-manager/projections/document.ts";
@@ -207,8 +208,8 @@ const Answer = z.object({ type: z.string(), payload: z.object({ move: z.unknown(
 function finalPosition(log: readonly string[], seed: string): string {
   const replayed = replayTexts(log, seed);
   if (!replayed.ok) throw new Error(`the log of the match, entry ${replayed.error.seq}: ${replayed.error.message}`);
-  const { game, state } = replayed.value.session;
-  return game.toText(state, "spectator");
+  const { session } = replayed.value;
+  return session.game.toText(viewOf(session, "spectator"), "spectator");
 }
 
 const textOf = (action: unknown): string => (typeof action === "string" ? action : JSON.stringify(action));

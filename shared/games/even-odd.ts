@@ -132,6 +132,7 @@ export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddV
     return state.phase === "FINISHED" ? known : { ...known, choices: visible(state.choices, viewer) };
   },
   waitingView: (view) => ({ ...view, phase: "WAITING_FOR_PLAYERS" }),
+  endedView: (view) => ({ ...view, phase: "FINISHED" }),
   toText: (state, viewer) => textOf(evenOdd.viewState(state, viewer)),
   rounds: summaries,
 };

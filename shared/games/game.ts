@@ -159,6 +159,8 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   viewState(state: State, viewer: Viewer): View;
   /** Returns a view with the phase in which players are missing, in games that have such a phase. */
   waitingView?(view: View): View;
+  /** Returns the view of a game that has ended by a forfeit with the phase of its end, in games that have such a phase. */
+  endedView?(view: View): View;
   /**
    * Returns the text that is shown to an LLM or in a terminal. It contains no more information than `viewState` for the
    * same viewer, and can be computed from that view.

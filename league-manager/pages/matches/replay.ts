@@ -4,6 +4,7 @@ import { shownView } from "#shared/games/view-history.ts";
 import { replayTexts } from "#shared/session/replay.ts";
 import type { Session } from "#shared/session/session.ts";
 import { resultOf } from "#shared/session/verdict.ts";
+import { viewOf } from "#shared/session/view.ts";
 import type { Frame, Replay } from "#shared/web/replay-view.ts";
 import { publicReason } from "../../league/outcome.ts";
 
@@ -94,7 +95,7 @@ export const movesOf = (game: Game, before: unknown, turn: readonly TurnAction[]
 
 function frameOf(session: Session, moves: Moves): Frame {
   const { game, state, status, tick, turnClocks } = session;
-  const view = game.viewState(state, "spectator");
+  const view = viewOf(session, "spectator");
   return {
     ...{ status, tick, ...moves },
     to_act: status === "active" ? game.toAct(state) : [],

@@ -57,7 +57,12 @@ const GameShape = z.looseObject({
   ...{ initialState: method, toAct: method, legalActions: method, applyAction: method, isTerminal: method },
   ...{ outcome: method, viewState: method, toText: method },
   ...{ rounds: method.optional(), readAction: method.optional(), explainIllegal: method.optional() },
-  ...{ actionText: method.optional(), waitingView: method.optional(), optionsOfNew: method.optional() },
+  ...{
+    actionText: method.optional(),
+    waitingView: method.optional(),
+    endedView: method.optional(),
+    optionsOfNew: method.optional(),
+  },
   isDriverAction: method.optional(),
 });
 
