@@ -40,7 +40,8 @@ export function entriesFor(
   }
   if (accepted.length > 0) return ok([...new Set(accepted)]);
   const isAnyFull = [...state.leagues.values()].some(
-    (league) => league.status === "open" && isFull(policy, request, league),
+    (league) =>
+      league.status === "open" && playsGame(request.capabilities, league.game) && isFull(policy, request, league),
   );
   return err(
     isAnyFull

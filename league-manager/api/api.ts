@@ -30,7 +30,7 @@ import type { GamePages } from "../pages/servers.ts";
 import { changedBy } from "../projections/changes.ts";
 import type { StateChange } from "../projections/live.ts";
 import type { Views } from "../projections/views.ts";
-import { answerForeignPlayers } from "./foreign-messages.ts";
+import { answerForeignPlayers, registrationRoutes } from "./foreign-messages.ts";
 import { managerGate } from "./gate.ts";
 import { managerOperations } from "./operations.ts";
 import type { Registration } from "./registration.ts";
@@ -95,7 +95,13 @@ export function createApi(options: ApiOptions): Api {
       tools: toolsOf(operations, () => MANAGER_SENDER, clock, ids),
       resources: managerResources(views),
       templates: managerTemplates(views),
-      answerForeign: answerForeignPlayers({ ...options, projections, creations: limitCreations }),
+      answerForeign: answerForeignPlayers({
+        ...{ ...options, projections, creations: limitCreations },
+        takesPlayers(leagueId) {
+          const league = projections.league(leagueId);
+          return league !== null && options.joining.takesPlayers(league);
+        },
+      }),
       ...others.mcp,
     },
     (thrown) => log.error({ err: thrown }, "internal error"),
@@ -116,7 +122,7 @@ export function createApi(options: ApiOptions): Api {
     serving: {
       handler: mcp.handler,
       sessions: mcp.sessions,
-      posts: eitherOf(play, inbox),
+      posts: eitherOf(play, eitherOf(inbox, registrationRoutes(mcp.handler))),
       upgrade: inboxSocket(inboxContext),
       gate,
       ...(others.forwarding && { forwarding: others.forwarding }),

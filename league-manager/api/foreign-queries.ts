@@ -12,10 +12,8 @@ import { scheduleRow } from "../projections/schedule.ts";
 /** Answers LEAGUE_QUERY of a registered player. */
 export function answerQuery(projections: Projections, request: ForeignRequest, head: ReplyHead): ForeignMessage {
   const { message } = request;
-  const senders = ["sender", "player_id"].flatMap((field) => firstText([message], [field]) ?? []);
-  const player = senders
-    .map((sender) => projections.agent(idOfSender(sender)))
-    .find((agent) => agent?.kind === "player");
+  const senders = sendersOf(request);
+  const player = playerAmong(projections, senders);
   const type = String(first([message], ["query_type", "query"]) ?? "GET_STANDINGS").toUpperCase();
   const context = { action: "LEAGUE_QUERY", query_type: type };
   if (!player) {
@@ -34,6 +32,30 @@ export function answerQuery(projections: Projections, request: ForeignRequest, h
   const error = data === null ? { error: `query_type: ${type} is not one of ${QUERIES.join(", ")}` } : {};
   return replyTo(request, head, "LEAGUE_QUERY_RESPONSE", { ...fields, ...error });
 }
+
+/**
+ * Acknowledges a message that the manager does not need, such as AGENT_READY_REQUEST or a heartbeat: a program that gets an error may give up before its
+ * first match. Returns null for a message of no registered player, unless it only says that the program is there.
+ */
+export function acknowledge(
+  projections: Pick<Projections, "agent">,
+  request: ForeignRequest,
+  head: ReplyHead,
+): ForeignMessage | null {
+  const type = firstText([request.message], ["message_type", "type"]);
+  if (type === null) return null;
+  const player = playerAmong(projections, sendersOf(request));
+  if (!player && !/READY|HEARTBEAT|PING|HELLO/i.test(type)) return null;
+  const answer = /_REQUEST$/.test(type) ? type.replace(/_REQUEST$/, "_RESPONSE") : "ACK";
+  const fields = { status: "ACCEPTED", success: true, ...(player && { player_id: player.id }) };
+  return replyTo(request, head, answer, { ...fields, original_message_type: type });
+}
+
+const sendersOf = ({ message }: ForeignRequest): readonly string[] =>
+  ["sender", "player_id"].flatMap((field) => firstText([message], [field]) ?? []);
+
+const playerAmong = (projections: Pick<Projections, "agent">, senders: readonly string[]): Agent | undefined =>
+  senders.map((sender) => projections.agent(idOfSender(sender))).find((agent) => agent?.kind === "player") ?? undefined;
 
 const QUERIES = ["GET_STANDINGS", "GET_SCHEDULE", "GET_NEXT_MATCH", "GET_PLAYER_STATS"] as const;
 

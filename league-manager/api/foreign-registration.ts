@@ -21,12 +21,16 @@ export interface ForeignRegistrationContext {
   readonly projections: KnownPlayers;
   readonly registration: Pick<Registration, "player" | "isFromEndpoint">;
   readonly creations: CreationLimit;
+  /** Whether a new player can enter a league. */
+  readonly takesPlayers: (leagueId: string) => boolean;
   readonly clock: Clock;
 }
 
+type KnownLeague = Pick<League, "leagueId" | "status" | "entrants" | "game">;
+
 /** The leagues and players of the manager. */
 interface KnownPlayers {
-  leagues(): readonly Pick<League, "leagueId" | "status" | "entrants" | "game">[];
+  leagues(): readonly KnownLeague[];
   agent(id: string): Pick<Agent, "name" | "endpoint" | "tokenHash"> | null;
 }
 
@@ -70,7 +74,7 @@ export class ForeignRegistrations {
     if (answer.player_id === null)
       return rejection(request, head, answer.reason ?? "", answer.error_code, answer.retryable);
     const isFromEndpoint = await this.#context.registration.isFromEndpoint(endpoint, http.remoteAddress);
-    return this.#accepted(request, head, answer.player_id, answer.league_ids, isFromEndpoint);
+    return this.#accepted(request, head, answer.player_id, answer.league_ids, isFromEndpoint, id);
   }
 
   #payload(fields: ForeignRegistration, endpoint: string) {
@@ -85,14 +89,14 @@ export class ForeignRegistrations {
     };
   }
 
-  /** Returns the league that the message names, else the first open league of the player's games: such a player knows one league only. null if there is none. */
+  /** Returns the league that the message names, else the first one of the player's games that it can enter: such a player knows one league only. null if there is none. */
   #leagueIds({ leagueId }: ForeignRegistration, endpoint: string, gameTypes: readonly string[]): string[] | null {
-    const { projections } = this.#context;
+    const { projections, takesPlayers } = this.#context;
     const leagues = projections.leagues();
-    const isMember = ({ entrants, status }: Pick<League, "entrants" | "status">): boolean =>
+    const isMember = ({ entrants, status }: KnownLeague): boolean =>
       status !== "completed" && [...entrants.keys()].some((id) => projections.agent(id)?.endpoint === endpoint);
-    const isOpen = ({ status, game }: Pick<League, "status" | "game">): boolean =>
-      status === "open" && gameTypes.includes(game);
+    const isOpen = ({ leagueId, status, game }: KnownLeague): boolean =>
+      status === "open" && gameTypes.includes(game) && takesPlayers(leagueId);
     const named = leagues.find((league) => league.leagueId === leagueId);
     const league = leagues.find(isMember) ?? named ?? leagues.find(isOpen);
     return league ? [league.leagueId] : null;
@@ -122,11 +126,13 @@ export class ForeignRegistrations {
     playerId: string,
     leagueIds: readonly string[],
     isFromEndpoint: boolean,
+    dialect: DialectId,
   ): ForeignMessage {
     const { projections } = this.#context;
     const agent = projections.agent(playerId);
     return replyTo(request, head, "LEAGUE_REGISTER_RESPONSE", {
-      status: this.#statusFor(request, playerId),
+      // The specification of league.v1 has no other status.
+      status: dialect === "league.v1" ? "ACCEPTED" : this.#statusFor(request, playerId),
       success: true,
       player_id: playerId,
       // Only the program at the endpoint learns the token. It receives the token with each message, too.
@@ -208,7 +214,7 @@ const USUAL_GAME = "even_odd.v1";
  * Returns the ids of the games that a program names, with or without a version. A program that names none plays even/odd if an open league has it, and
  * otherwise every game.
  */
-function gamesOf(names: readonly string[], leagues: readonly Pick<League, "status" | "game">[]): readonly string[] {
+function gamesOf(names: readonly string[], leagues: readonly KnownLeague[]): readonly string[] {
   if (names.length === 0) {
     const isUsual = leagues.some(({ status, game }) => status === "open" && game === USUAL_GAME);
     return isUsual ? [USUAL_GAME] : knownGameIds();

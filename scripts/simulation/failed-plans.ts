@@ -155,4 +155,27 @@ export const FAILED_PLANS: Readonly<Record<string, Plan>> = {
     isSecondLeague: true,
     contacts: ["endpoint", "inbox", "endpoint", "endpoint"],
   },
+  "an end of a league that is announced again because it could not be recorded": {
+    seed: "1991",
+    game: { id: "rps.v1", options: { best_of: 3 } },
+    referees: 3,
+    players: ["well", "well", "well"],
+    managers: 1,
+    disturbances: [{ type: "disk full", at: 2703, ms: 4906, machine: "manager" }],
+    withoutSockets: ["manager", "player 1"],
+    format: { id: "sprt", options: { elo0: 0, elo1: 400, max_games: 10 } },
+    calls: [
+      {
+        operator: 1,
+        tool: "reset_token",
+        at: 398,
+        after: "start",
+        isEnvelope: true,
+        isForged: false,
+        players: ["P2"],
+        handOverMs: 719,
+      },
+    ],
+    contacts: ["handle message", "tool calls", "endpoint"],
+  },
 };

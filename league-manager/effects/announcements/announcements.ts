@@ -50,6 +50,8 @@ export class Announcements implements Part {
   readonly #tasks = new Tasks();
   /** The gates of the rounds that are not recorded as announced, by `roundKey`. */
   readonly #gates = new Map<string, Gate>();
+  /** The leagues whose end was announced since the start of the manager. */
+  readonly #announcedEnds = new Set<string>();
   readonly #receipts: Receipts | null;
   readonly #removeListener: () => void;
 
@@ -179,7 +181,16 @@ export class Announcements implements Part {
   }
 
   async #complete(leagueId: string, signal: AbortSignal): Promise<void> {
-    const { clock, ledger, execute } = this.#context;
+    // Nothing changes a league without a match left, so its end is announced once, also if the commit fails and is tried again.
+    if (!this.#announcedEnds.has(leagueId)) await this.#announceEnd(leagueId, signal);
+    if (signal.aborted) return;
+    this.#announcedEnds.add(leagueId);
+    await this.#context.execute(leagueId, completeLeague(leagueId));
+  }
+
+  /** Resolves when the agents have received the end of a league, or the time limit has passed. */
+  async #announceEnd(leagueId: string, signal: AbortSignal): Promise<void> {
+    const { clock, ledger } = this.#context;
     // The operator can end a league before all its rounds are opened.
     const last = ledger.state.leagues.get(leagueId)?.rounds.findLast(({ isOpened }) => isOpened)?.roundId ?? 0;
     const sendings = this.#push(leagueId, endOf(leagueId, last));
@@ -187,7 +198,6 @@ export class Announcements implements Part {
     const answered = Promise.all(sendings.map(({ sending }) => sending.answered)).then(() => limit.abort());
     const limitMs = sendings.some(({ agent }) => agent.dialect !== NATIVE) ? LAST_OF_DIALECTS_MS : LAST_MS;
     await Promise.race([answered, clock.pause(limitMs, AbortSignal.any([limit.signal, signal]))]);
-    if (!signal.aborted) await execute(leagueId, completeLeague(leagueId));
   }
 
   /**

@@ -141,6 +141,7 @@ function managerEndpoint(
     player: async (request, caller, more) => accept(request, caller, more?.dialect),
   };
   const foreign = new ForeignRegistrations({
+    takesPlayers: () => true,
     clock,
     creations: async () => null,
     registration,

@@ -44,6 +44,15 @@ const FORMS: Readonly<Record<string, Form>> = {
     understand: understand((type) => type.toLowerCase(), message),
     register: (one) => request("league_register_request", one),
   },
+  "tools GAME_INVITE and MOVE_REQUEST with plain arguments, registered by register_player with plain fields": {
+    understand: inTool({
+      GAME_INVITATION: "GAME_INVITE",
+      CHOOSE_PARITY_CALL: "MOVE_REQUEST",
+      GAME_OVER: "GAME_RESULT",
+    }),
+    register: ({ player_meta: { contact_endpoint, ...fields } }) =>
+      request("tools/call", { name: "register_player", arguments: { ...fields, endpoint: contact_endpoint } }),
+  },
   "tool names with parity_choose, registered by league_register": {
     understand: understand(
       (type) =>

@@ -84,7 +84,7 @@ test("a query is answered, and a wrong message with an error of the classroom or
     { auth_token, timestamp: "yesterday" },
     { message_type: "LEAGUE_REGISTER_REQUEST", player_meta: { display_name: "Eve" } },
     { protocol: "league.v9" },
-    { message_type: "DANCE" },
+    { message_type: "DANCE", sender: "player:P99" },
   ]) {
     answers.push(await send(league.manager, { ...QUERY, query_type: "GET_STANDINGS", ...more }));
   }

@@ -53,9 +53,16 @@ export const errorReply = (
 export function responseBody({ id, form }: ForeignRequest, message: ForeignMessage): string {
   if (form.family === "bare") return JSON.stringify({ ...message, response: message });
   const text = JSON.stringify(message);
+  const { envelope, payload } = splitMessage(message);
+  const { auth_token, league_id } = message;
   const result: Fields = {
     ...message,
-    ...(form.place === "envelope" && splitMessage(message)),
+    envelope,
+    payload: {
+      ...payload,
+      ...(auth_token !== undefined && { auth_token }),
+      ...(league_id !== undefined && { league_id }),
+    },
     response: message,
     content: [{ type: "text", text }],
   };

@@ -77,10 +77,28 @@ function inToolCall(body: Fields, { name, arguments: args }: Fields): ForeignReq
   if (!isFields(args) || typeof name !== "string") return null;
   const isWrapped = isFields(args.message) || isFields(args.envelope);
   // Plain arguments of a native tool have no message type, and a native envelope has `type`.
-  if (!isWrapped && typeof args.message_type !== "string" && !isFields(args.player_meta)) return null;
+  const isMessage = typeof args.message_type === "string" || isFields(args.player_meta);
+  if (!isWrapped && !isMessage && !isPlainRegistration(name, args)) return null;
   const located = locate(args);
   const place = located.place === "params" ? "arguments" : located.place;
   return requestOf(body, name, { family: "tools_call", place }, located.fields);
+}
+
+/** Whether a tool call registers a player with the fields of the classroom. The native tool has `player_name`. */
+const isPlainRegistration = (tool: string, args: Fields): boolean =>
+  typeOf(tool) === "register" && args.player_name === undefined && firstText([args], ["display_name", "name"]) !== null;
+
+/**
+ * Returns the body of a request to a path that registers players: a message without its type, and a native envelope without a JSON-RPC request, become
+ * those of a registration. Any other body is returned unchanged.
+ */
+export function registrationBody(body: unknown): unknown {
+  if (!isFields(body) || body.jsonrpc !== undefined || typeof body.method === "string") return body;
+  if (isFields(body.payload) && typeof body.type === "string") {
+    const params = { name: "league_message", arguments: body };
+    return { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+  }
+  return { message_type: "LEAGUE_REGISTER_REQUEST", ...body };
 }
 
 const bare = (body: Fields): ForeignRequest | null =>

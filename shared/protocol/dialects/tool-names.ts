@@ -13,22 +13,22 @@ const names = (tool: readonly string[], toolsCall: readonly string[], receive: r
 export const MESSAGE_TOOLS: Readonly<Record<string, Names>> = {
   GAME_INVITATION: names(
     ["handle_game_invitation", "game_invitation"],
-    ["receive_game_invitation", "handle_game_invitation"],
+    ["receive_game_invitation", "handle_game_invitation", "GAME_INVITE", "game_invite"],
     ["receive_game_invitation"],
   ),
   CHOOSE_PARITY_CALL: names(
     ["choose_parity", "parity_choose", "handle_choose_parity"],
-    ["choose_parity", "parity_choose"],
+    ["choose_parity", "parity_choose", "MOVE_REQUEST", "move_request"],
     ["receive_parity_call", "receive_choose_parity_call"],
   ),
   GAME_MOVE_CALL: names(
     ["game_move", "make_move", "choose_move", "handle_game_move"],
-    ["make_move", "choose_move", "game_move"],
+    ["make_move", "choose_move", "game_move", "MOVE_REQUEST", "move_request"],
     ["receive_game_move_call", "receive_move_call"],
   ),
   GAME_OVER: names(
     ["notify_match_result", "notify_game_over", "handle_game_over"],
-    ["receive_game_over", "notify_match_result"],
+    ["receive_game_over", "notify_match_result", "GAME_RESULT", "game_result"],
     ["receive_game_over"],
   ),
   GAME_ERROR: names(["notify_game_error"], ["notify_game_error"], ["receive_game_error"]),

@@ -15,7 +15,10 @@ export type ForeignHandler = (
 ) => ForeignMessage | Promise<ForeignMessage>;
 
 /** The messages of other dialects that an agent answers. */
-export type ForeignHandlers = Partial<Record<Exclude<RequestType, "unknown">, ForeignHandler>>;
+export type ForeignHandlers = Partial<Record<Exclude<RequestType, "unknown">, ForeignHandler>> & {
+  /** Answers a message of any other type, e.g. that a program is ready; null for a message that is rejected. */
+  readonly other?: (request: ForeignRequest, head: ReplyHead) => ForeignMessage | null;
+};
 
 /** Answers a request to `/mcp` in another dialect; null for every other request. */
 export type AnswerForeign = (body: unknown, http: HttpContext) => Promise<HttpReply> | null;
@@ -37,12 +40,14 @@ export function foreignMessages(
   ids: Ids,
 ): AnswerForeign {
   const answer = async (request: ForeignRequest, http: HttpContext): Promise<HttpReply> => {
+    const head = { sender: sender(), at: clock.iso(), conversationId: ids.uuid() };
+    const other = request.type === "unknown" ? (handlers.other?.(request, head) ?? null) : null;
+    if (other) return reply(responseBody(request, other));
     const fault = faultOf(request, handlers);
     if (fault) {
       log(http, request, `${fault.field}: ${fault.text}`);
       return reply(unknownDialectBody(request, fault.field, fault.text));
     }
-    const head = { sender: sender(), at: clock.iso(), conversationId: ids.uuid() };
     const message = await answerTo(request, head, handlers, http);
     if (message.message_type === "LEAGUE_ERROR") log(http, request, `${message.error_code} ${message.reason}`);
     return reply(responseBody(request, message));

@@ -14,6 +14,8 @@ import type { HttpContext, HttpReply } from "./http-context.ts";
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
+const NO_REQUEST =
+  'Invalid Request: the body is no JSON-RPC 2.0 request such as {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {…}}';
 const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
@@ -79,7 +81,7 @@ export function jsonRpc(
     const foreign = answerForeign(request, http);
     if (foreign !== null) return foreign.catch((thrown) => internalFailure(request, thrown));
     const parsed = Request.safeParse(request);
-    if (!parsed.success) return reject(http, idOf(request), INVALID_REQUEST, "Invalid Request");
+    if (!parsed.success) return reject(http, idOf(request), INVALID_REQUEST, NO_REQUEST);
     const response = await server.receive(parsed.data as JSONRPCRequest, http);
     if (response?.error?.code === METHOD_NOT_FOUND) {
       const { code, message: reason } = response.error;
