@@ -181,6 +181,7 @@ class LinePlayer implements MatchBot {
   #replaceUnproven(process: ProgramProcess): boolean {
     if (this.#info === null || !this.#isUnproven || this.#process !== process) return false;
     process.kill();
+    this.#show("the process that has played the match before is replaced, because it has not answered");
     const fresh = this.#open(this.#info, this.#processes.fresh());
     if (this.#question !== null) fresh.write(this.#question.line);
     return true;

@@ -6,8 +6,10 @@ import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { requireProgram } from "#shared/runtime/testing/packages.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { GameResult, MatchInfo } from "../sdk.ts";
+import { botHome } from "../testing/home.ts";
 import { INFO, isRunning, linePrograms, patient, RESULT } from "../testing/line-programs.ts";
 import { linesSpec } from "./lines.ts";
+import { loadBot } from "./load-bot.ts";
 
 const PYTHON = "/usr/bin/python3";
 const { pathOf, folder, shown, failures, warnings, loadSpec, turn } = linePrograms();
@@ -107,6 +109,9 @@ describe("a program whose ready line says that it plays many matches", () => {
     expect(actions.map(countOf)).toEqual([1, 1]);
     const other = await loadSpec(`lines:${PYTHON} "${pathOf("bot.py")}" #matches=one,start_ms=9000`, systemClock);
     expect([await play(other), await play(other)].map(countOf)).toEqual([1, 1]);
+    const file = await loadBot(`${pathOf("bot.py")}#matches=one`, systemClock, botHome());
+    expect([await play(file), await play(file)].map(countOf)).toEqual([1, 1]);
+    await file.close?.();
   });
 
   test("has other processes in another league, in another game and for another player", async () => {
@@ -292,6 +297,9 @@ describe("a line of a program that plays many matches", () => {
     await clock.advance(1_000);
     expect(countOf(await second)).toBe(1);
     expect(pidOf(await second)).not.toBe(pidOf(first));
-    expect(shown).toEqual([expect.stringContaining("stdout: I have won")]);
+    expect(shown).toEqual([
+      expect.stringContaining("stdout: I have won"),
+      "rps R1M1: the process that has played the match before is replaced, because it has not answered",
+    ]);
   });
 });

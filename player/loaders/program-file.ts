@@ -22,7 +22,7 @@ const LANGUAGES: Readonly<Record<ProgramEnding, Language>> = {
 };
 
 /**
- * Loads a program that plays by lines of JSON from its file, which `#start_ms=N` may follow. It runs in the folder of the file.
+ * Loads a program that plays by lines of JSON from its file, which settings such as `#start_ms=N` may follow. It runs in the folder of the file.
  * Throws StartError (exit code 3) if the file cannot be compiled or started.
  */
 export async function programBot(
@@ -30,7 +30,7 @@ export async function programBot(
   clock: Clock,
   home: Pick<BotHome, "warn" | "fail">,
 ): Promise<LoadedBot> {
-  const { program: spec, startMs } = programIn(given);
+  const { program: spec, startMs, matches } = programIn(given);
   const file = resolve(spec);
   const ending = extname(file);
   const language = isProgramEnding(ending) ? LANGUAGES[ending] : null;
@@ -43,7 +43,7 @@ export async function programBot(
   try {
     const { build, run } = language?.(file, join(target, "bot")) ?? { run: [file] };
     if (build) await compile(spec, build, folder);
-    const bot = await linesBot(linesSpec(run, folder, startMs), clock, home);
+    const bot = await linesBot(linesSpec(run, folder, startMs, matches), clock, home);
     const close = async (): Promise<void> => {
       await bot.close?.();
       remove();
