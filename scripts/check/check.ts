@@ -47,7 +47,8 @@ export type CheckId =
   | "malformed"
   | "slow-network"
   | "parallel"
-  | "token";
+  | "token"
+  | "series";
 
 /** The player under test, the means to send it messages, and the facts that earlier checks have established. */
 export interface CheckContext {

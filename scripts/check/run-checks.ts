@@ -9,6 +9,7 @@ import { parallel } from "./checks/parallel.ts";
 import { reachable } from "./checks/reachable.ts";
 import { registration } from "./checks/registration.ts";
 import { repeated } from "./checks/repeated.ts";
+import { series } from "./checks/series.ts";
 import { slowNetwork } from "./checks/slow-network.ts";
 import { token } from "./checks/token.ts";
 
@@ -26,6 +27,7 @@ export const CHECKS: readonly Check[] = [
   slowNetwork,
   parallel,
   token,
+  series,
 ];
 
 export type Outcome = "pass" | "warn" | "fail" | "skipped";

@@ -1,7 +1,6 @@
 import type { Game, Role } from "#shared/games/game.ts";
 import { type Clock, isoAt } from "#shared/lib/clock.ts";
 import { type Ids, matchRef } from "#shared/lib/ids.ts";
-import { createRandom } from "#shared/lib/rng.ts";
 import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
@@ -53,11 +52,13 @@ export interface OpenMatch {
   moveRequest(): { readonly match_id: string };
 }
 
-/** What a match is played about. `options` are the first ones of the settings of the game by default. */
+/** What a match is played about. `options` are the first ones of the settings of the game by default, and the seed is random. */
 interface Seat {
   readonly game: Game;
   readonly role: Role;
   readonly options?: object;
+  readonly leagueId?: string;
+  readonly seed?: string;
 }
 
 /** Plays matches of the player with the driver of the referee, in memory. */
@@ -69,6 +70,8 @@ export class Matches {
   readonly #ids: Ids;
   readonly #timeouts: StartGame["timeouts"];
   readonly #given: GivenOptions | null;
+  /** The seeds of the matches, by id. */
+  readonly #seeds = new Map<string, string>();
   #count = 0;
 
   constructor(
@@ -86,15 +89,21 @@ export class Matches {
     const db = openSqlite(":memory:", SESSION_SCHEMA);
     this.#host = createHost(sessionStore(db, localWriter(db, clock)), clock, ids);
     const asker = createAsker(caller.peers, () => REFEREE, clock, ids);
-    this.#driver = { host: this.#host, asker: withOpponents(asker, createRandom(ids.token())), clock, ids };
+    this.#driver = {
+      host: this.#host,
+      asker: withOpponents(asker, (matchId) => this.#seeds.get(matchId) ?? ""),
+      clock,
+      ids,
+    };
   }
 
   /** Returns the options with which a game is played, at least one object. */
   settingsOf = (subject: Subject, game: Game): readonly object[] => settingsOf(subject, game, this.#given);
 
-  #order(subject: Subject, { game, role, options }: Seat, seed: string): StartGame {
+  #order(subject: Subject, { game, role, options, leagueId = LEAGUE_ID }: Seat, seed: string): StartGame {
     const match_id = `R1M${++this.#count}`;
-    const about = matchRef(LEAGUE_ID, match_id);
+    this.#seeds.set(match_id, seed);
+    const about = matchRef(leagueId, match_id);
     const { playerId, endpoint, dialect, games, wantsLegalActions, wantsRoundResults, wantsDeltaViews } = subject;
     const others = game.roles.filter((one) => one !== role);
     const opponent = (index: number) => ({
@@ -110,7 +119,7 @@ export class Matches {
     };
     return {
       ...{
-        league_id: LEAGUE_ID,
+        league_id: leagueId,
         round_id: 1,
         match_id,
         epoch: 1,
@@ -137,8 +146,8 @@ export class Matches {
   }
 
   /** Begins a match without inviting the player, for single messages about it. The caller ends it with `abort`. */
-  async begin(subject: Subject, seat: Seat, seed = this.#ids.token()): Promise<OpenMatch> {
-    const order = this.#order(subject, seat, seed);
+  async begin(subject: Subject, seat: Seat): Promise<OpenMatch> {
+    const order = this.#order(subject, seat, seat.seed ?? this.#ids.token());
     const { game, role } = seat;
     const options = game.options.parse(order.options);
     const { id: sessionId } = await this.#host.create({ game, options, seed: order.seed, seats: seatsOf(order) });
@@ -178,7 +187,7 @@ export class Matches {
     const seed = this.#ids.token();
     const options = optionsOfNew(game, game.options.parse(this.settingsOf(subject, game)[0]));
     const [role = ""] = game.toAct(game.initialState({ options, seed }));
-    return this.begin(subject, { game, role }, seed);
+    return this.begin(subject, { game, role, seed });
   }
 
   /** Invites the player to a match. Resolves with the call, and with the fault unless the player accepts. */

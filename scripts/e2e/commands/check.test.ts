@@ -21,7 +21,7 @@ interface Document {
 /** The outcome of each check, by its number. */
 const outcomes = (stdout: string): Record<number, string> =>
   Object.fromEntries((JSON.parse(stdout) as Document).checks.map(({ number, outcome }) => [number, outcome]));
-const ALL_PASS = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [index + 1, "pass"]));
+const ALL_PASS = Object.fromEntries(Array.from({ length: 13 }, (_, index) => [index + 1, "pass"]));
 const python = (): string => requireProgram(["/usr/bin/python3"], "python3");
 
 /** Starts `league check --listen`. Resolves when it waits for a player. */
@@ -186,6 +186,40 @@ describe("league check", () => {
     expect(single.stdout).toContain("options: rps.v1 best_of=1");
   });
 
+  describe("of a program that plays many matches in one process", () => {
+    /** Writes the starter in Python with other statements in `choose`, and a list that all matches share. */
+    function botThat(choose: string): string {
+      const bot = join(newFolder(), "bot.py");
+      const starter = readFileSync(join(root, "scripts/starters/py/bot.py"), "utf8");
+      const faulty = starter.replace("return random.choice(legal)", choose).replace("GAMES =", "turns = []\nGAMES =");
+      writeFileSync(bot, faulty);
+      return bot;
+    }
+
+    it("warns of state that is left over from the match before, with the two answers", async () => {
+      const bot = botThat("turns.append(role)\n    return legal[min(1, len(turns) // 2)]");
+      const { code, stdout } = await league(["check", bot, "--game", "rps", "--only", "13"]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(
+        /13 {2}WARN .*\n +state is left over from the match before: rps\.v1 as player_1, turn 1 .* answered with "\w+" in the first match, and with "\w+" after other matches/,
+      );
+      expect(stdout).toContain("To fix it: Reset what belongs to one match when a match starts");
+      const single = await league(["check", `${bot}#matches=one`, "--game", "rps", "--only", "13"]);
+      expect(single.stdout).toMatch(/13 {2}pass /);
+    });
+
+    it("fails for a fault that occurs only after other matches", async () => {
+      const rounds = 'turns.append(len(view["series"]["previous_rounds"]))';
+      const bot = botThat(`${rounds}\n    return legal[max(0, turns.count(1) - 1) * 3]`);
+      const { code, stdout } = await league(["check", bot, "--game", "rps", "--option", "best_of=3", "--only", "13"]);
+      expect(code).toBe(1);
+      expect(stdout).toMatch(
+        /13 {2}FAIL .*\n +only after other matches: rps\.v1 with best_of=3 as player_1, tick \d+: /,
+      );
+      expect(stdout).toContain("IndexError");
+    });
+  });
+
   it("names the time limit as the fault of a bot that does not return", async () => {
     const bot = join(newFolder(), "bot.ts");
     writeFileSync(bot, "export default ({ legal }) => {\n  while (legal.length > 0);\n};\n");
@@ -203,7 +237,7 @@ describe("league check", () => {
     [["random", "--game", "ludo"], 2, "unknown game ludo"],
     [["random", "--option", "best_of=5"], 2, "--option needs one game: --game rps"],
     [["random", "--game", "rps", "--option", "best_of=100"], 2, "--option best_of"],
-    [["random", "--only", "13"], 2, "unknown check 13; choose one of 1 registration, "],
+    [["random", "--only", "14"], 2, "unknown check 14; choose one of 1 registration, "],
     [["./no-such-bot.ts"], 3, "./no-such-bot.ts: no such file"],
   ])("with the arguments %j exits with %i", async (args, exitCode, message) => {
     const { code, stdout, stderr } = await league(["check", ...args]);
