@@ -1,5 +1,7 @@
 import { writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { launch, type Measured, measure, type Rate, sleep, temporaryFolder } from "../process.ts";
 import { childrenOf } from "../process-table.ts";
 import type { LocalCount } from "./local.ts";
@@ -10,6 +12,8 @@ export interface LocalRates {
   readonly builtIn: Rate;
   /** Actions of rps between two bots of files, each in a process of its own. */
   readonly files: Rate;
+  /** Games of rps between two programs in Python, the starters of `league new-bot`. */
+  readonly python: Rate;
   /** Games of chess with 60 plies between random bots. */
   readonly chess: Rate;
 }
@@ -24,6 +28,8 @@ interface Shape {
 
 /** A bot of a file that does what the built-in bot `random` does. */
 const BOT = "export default ({ legal, random }) => random.pick(legal);\n";
+
+const PYTHON = fileURLToPath(new URL("../../starters/py/bot.py", import.meta.url));
 
 /** Measures games that are played as `league match` plays them. */
 export async function localRates(
@@ -48,6 +54,10 @@ export async function localRates(
   return {
     builtIn: await rate("built-in bots", { ...rps, concurrency: 1, bots: ["random", "random"] }),
     files: await rate("bots of files", { ...rps, concurrency: 16, bots: [file, file] }),
+    python: await rate("programs in Python", {
+      ...{ ...rps, counts: "games", concurrency: availableParallelism() },
+      bots: [PYTHON, PYTHON],
+    }),
     chess: await rate("chess", {
       ...{ game: "chess.v1", options: { max_plies: 60 }, counts: "games" },
       ...{ concurrency: 1, bots: ["random", "random"] },

@@ -24,6 +24,7 @@ export function matchRows(
     rateRow("c  moves, one pair, 64", (round) => round.pair),
     rateRow("s  league match, built-in bots", (round) => round.local.builtIn, "actions of rps, best of 9"),
     rateRow("s  league match, bots of files", (round) => round.local.files, "actions of rps, best of 9"),
+    rateRow("s  league match, Python", (round) => round.local.python, "games of rps, best of 9"),
     rateRow("s  league match, chess", (round) => round.local.chess, "games of 60 plies"),
     rateRow("c  MCP SDK session, event stream", (round) => round.sdk.stream),
     rateRow("c  MCP SDK session, JSON", (round) => round.sdk.json),
@@ -92,6 +93,7 @@ export function localAims(medianOf: MedianOf): readonly Aim[] {
   return [
     aim("built-in bots", 50_000, "actions", ({ local }) => local.builtIn),
     aim("bots of files", 15_000, "actions", ({ local }) => local.files),
+    aim("programs in Python", 50, "games of rps, best of 9,", ({ local }) => local.python),
     aim("random chess", 80, "games of 60 plies", ({ local }) => local.chess),
   ];
 }
