@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { readingOf } from "../../protocol/dialects/answers.ts";
 import type { Contact } from "../../protocol/dialects/dialect.ts";
 import { LateAnswers } from "./late-answers.ts";
@@ -8,39 +8,71 @@ const CONTACT: Contact = {
   ...{ id: "classroom", form: { family: "tool", place: "params" } },
   ...{ playerId: "P01", token: "tok-p01-secret" },
 };
+const OTHER: Contact = { ...CONTACT, playerId: "P02", token: "tok-p02-secret" };
 const READING = readingOf({ status: 200, text: JSON.stringify({ parity_choice: "even" }) });
 
-/** The open request for a move of P01, whose answers `10.0.0.1` may send without a token. */
-function openRequest() {
+const NEAR = "10.0.0.1";
+
+/** The open requests for moves of P01 at `10.0.0.1` and, if `otherAt` is its address, of P02. */
+function openRequests(otherAt: string | null = null) {
   const lateAnswers = new LateAnswers(async (endpoint, remoteAddress) => endpoint.includes(`//${remoteAddress}:`));
-  const expected = lateAnswers.expect({ contact: CONTACT, endpoint: ENDPOINT, kind: "move", matchId: "R1M1" });
-  onTestFinished(expected.close);
+  const about = { kind: "move", matchId: "R1M1" } as const;
+  const other =
+    otherAt === null ? null : lateAnswers.expect({ ...about, contact: OTHER, endpoint: `http://${otherAt}:8151/mcp` });
+  const own = lateAnswers.expect({ ...about, contact: CONTACT, endpoint: ENDPOINT });
+  onTestFinished(() => {
+    own.close();
+    other?.close();
+  });
   return {
-    answer: expected.answer,
-    deliver: (token: string | null, remoteAddress: string) =>
-      lateAnswers.deliver({
-        ...{ kind: "move", playerIds: ["P01"], matchId: "R1M1", token, remoteAddress },
-        reading: READING,
-      }),
+    ...{ own, other },
+    deliver: (token: string | null, remoteAddress: string, playerIds: readonly string[] = ["P01"]) =>
+      lateAnswers.deliver({ ...about, playerIds, token, remoteAddress, reading: READING }),
   };
 }
 
-test.each<[string, string | null, string]>([
-  ["with the token of the player, from any address", CONTACT.token, "10.0.0.9"],
-  ["without a token, from the address of the endpoint", null, "10.0.0.1"],
-])("an answer %s is delivered once", async (_, token, remoteAddress) => {
-  const { deliver, answer } = openRequest();
-  expect(await deliver(token, remoteAddress)).toBe("delivered");
-  expect(await answer).toBe(READING);
-  expect(await deliver(token, remoteAddress)).toBe("unexpected");
+test.each<[string, string | null, string, string[]]>([
+  ["with the token of the player, from any address", CONTACT.token, "10.0.0.9", ["P01"]],
+  ["with the token of the player, under another id", CONTACT.token, "10.0.0.9", ["alpha"]],
+  ["without a token, from the address of the endpoint", null, NEAR, ["P01"]],
+  ["without a token, from the address of the endpoint, under an id of its own", null, NEAR, ["alpha"]],
+  ["with a token of an earlier league, from the address of the endpoint", "tok-old", NEAR, ["P77"]],
+])("an answer %s is delivered once", async (_, token, remoteAddress, ids) => {
+  const { deliver, own } = openRequests("10.0.0.2");
+  expect(await deliver(token, remoteAddress, ids)).toBe("delivered");
+  expect(await own.answer).toBe(READING);
+  expect(await deliver(token, remoteAddress, ids)).not.toBe("delivered");
 });
 
-test.each<[string, string | null, string]>([
-  ["without a token, from another address", null, "10.0.0.9"],
-  ["with another token, from another address", "tok-p01-guess", "10.0.0.9"],
-  ["with another token, from the address of the endpoint", "tok-p01-guess", "10.0.0.1"],
-])("an answer %s is rejected, and the request stays open", async (_, token, remoteAddress) => {
-  const { deliver } = openRequest();
-  expect(await deliver(token, remoteAddress)).toBe("forbidden");
-  expect(await deliver(CONTACT.token, remoteAddress)).toBe("delivered");
+test.each<[string, string | null]>([
+  ["without a token", null],
+  ["with another token", "tok-p01-guess"],
+])("an answer %s from another address is rejected, and the request stays open", async (_, token) => {
+  const { deliver } = openRequests();
+  expect(await deliver(token, "10.0.0.9")).toBe("forbidden");
+  expect(await deliver(CONTACT.token, "10.0.0.9")).toBe("delivered");
+});
+
+describe("if both players of a match have the same address", () => {
+  test("the id in an answer without a token decides", async () => {
+    const { deliver, other } = openRequests(NEAR);
+    expect(await deliver(null, NEAR, ["P02"])).toBe("delivered");
+    expect(await other?.answer).toBe(READING);
+    // Not that of the other player either, whose request is still open.
+    expect(await deliver(null, NEAR, ["P02"])).toBe("unexpected");
+  });
+
+  test("an answer under an unknown id is ignored, also when only one of them is still asked", async () => {
+    const { deliver, other } = openRequests(NEAR);
+    expect(await deliver(null, NEAR, ["alpha"])).toBe("unexpected");
+    other?.close();
+    expect(await deliver("tok-old", NEAR, ["alpha"])).toBe("unexpected");
+    expect(await deliver(null, NEAR, ["P01"])).toBe("delivered");
+  });
+
+  test("an answer with the token of one of them is never that of the other", async () => {
+    const { deliver, other } = openRequests(NEAR);
+    other?.close();
+    expect(await deliver(OTHER.token, NEAR, ["P01"])).toBe("unexpected");
+  });
 });

@@ -30,10 +30,26 @@ interface Waiting extends Expected {
   readonly resolve: (reading: Reading) => void;
 }
 
-/** The open requests to players whose answers may arrive in separate requests. They are matched by sender and match. */
+/** A player of another dialect in a match. */
+interface Seat {
+  readonly playerId: string;
+  readonly token: string;
+  readonly endpoint: string;
+}
+
+/** The number of matches whose seats are remembered: at least those that a referee plays at the same time by default. */
+const MAX_MATCHES = 128;
+
+/**
+ * The open requests to players whose answers may arrive in separate requests. An answer is that of the player whose token it has, otherwise of the one at whose
+ * address it was sent: some programs have no token, or keep an id and a token of an earlier league in their files. If both seats of the match have this address,
+ * the id in the answer decides, and an answer without an id that is known is ignored.
+ */
 export class LateAnswers {
   readonly #comesFrom: Network["comesFrom"];
   readonly #waiting = new Set<Waiting>();
+  /** The players of other dialects in the latest matches. */
+  readonly #seats = new Map<string, readonly Seat[]>();
 
   constructor(comesFrom: Network["comesFrom"]) {
     this.#comesFrom = comesFrom;
@@ -44,29 +60,64 @@ export class LateAnswers {
     const { promise, resolve } = Promise.withResolvers<Reading>();
     const waiting = { ...expected, resolve };
     this.#waiting.add(waiting);
+    const key = keyOf(expected);
+    const { endpoint, contact } = expected;
+    const seats = [...this.#othersOf(expected), { endpoint, playerId: contact.playerId, token: contact.token }];
+    this.#seats.delete(key);
+    this.#seats.set(key, seats);
+    const [oldest] = this.#seats.keys();
+    if (this.#seats.size > MAX_MATCHES && oldest !== undefined) this.#seats.delete(oldest);
     return { answer: promise, close: () => void this.#waiting.delete(waiting) };
   }
 
   /**
-   * Delivers an answer to the request that waits for it. A token in the message must be the dialect token of the player. A message without a token, as
-   * some programs send it, must come from the address of the player's endpoint. `forbidden`: neither is the case. `unexpected`: no request waits for it.
+   * Delivers an answer to the request that waits for it. `forbidden`: it has neither the token of a player that is asked nor comes from the address of its
+   * endpoint. `unexpected`: no request waits for it, or it is not clear which one.
    */
   async deliver(answer: LateAnswer): Promise<"delivered" | "unexpected" | "forbidden"> {
+    const { kind, matchId, token, remoteAddress, playerIds } = answer;
     const open = [...this.#waiting].filter(
-      ({ kind, matchId, contact }) =>
-        kind === answer.kind &&
-        (answer.matchId === null || answer.matchId === matchId) &&
-        answer.playerIds.includes(contact.playerId),
+      (one) => one.kind === kind && (matchId === null || one.matchId === matchId) && !this.#isOfOther(one, answer),
     );
-    const [first] = open;
-    if (!first) return "unexpected";
-    if (!(await this.#isAllowed(first, answer))) return "forbidden";
-    if (!this.#waiting.delete(first)) return "unexpected";
-    first.resolve(answer.reading);
+    if (open.length === 0) return "unexpected";
+    const owner = open.find(({ contact }) => token !== null && equalSecrets(token, contact.token));
+    if (owner) return this.#resolve(owner, answer);
+    const isNear = await Promise.all(open.map(({ endpoint }) => this.#comesFrom(endpoint, remoteAddress)));
+    const near = open.filter((_, index) => isNear[index]);
+    const [only] = near;
+    if (!only) return "forbidden";
+    const named = near.find(({ contact }) => playerIds.includes(contact.playerId));
+    if (named) return this.#resolve(named, answer);
+    const isClear = near.length === 1 && !(await this.#sharesAddress(only, remoteAddress));
+    return isClear ? this.#resolve(only, answer) : "unexpected";
+  }
+
+  #resolve(waiting: Waiting, { reading }: LateAnswer): "delivered" | "unexpected" {
+    if (!this.#waiting.delete(waiting)) return "unexpected";
+    waiting.resolve(reading);
     return "delivered";
   }
 
-  async #isAllowed({ contact, endpoint }: Expected, { token, remoteAddress }: LateAnswer): Promise<boolean> {
-    return token === null ? this.#comesFrom(endpoint, remoteAddress) : equalSecrets(token, contact.token);
+  #othersOf(expected: Expected): readonly Seat[] {
+    const seats = this.#seats.get(keyOf(expected)) ?? [];
+    return seats.filter(({ playerId }) => playerId !== expected.contact.playerId);
+  }
+
+  /** Whether an answer has the token or the id of another player of the match. */
+  #isOfOther(waiting: Expected, { token, playerIds }: LateAnswer): boolean {
+    const { playerId, seat } = waiting.contact;
+    const others = this.#othersOf(waiting);
+    if (token !== null && others.some((other) => equalSecrets(token, other.token))) return true;
+    const otherIds = [...Object.values(seat?.roles ?? {}), ...others.map((other) => other.playerId)];
+    return !playerIds.includes(playerId) && otherIds.some((id) => id !== playerId && playerIds.includes(id));
+  }
+
+  async #sharesAddress(waiting: Expected, remoteAddress: string): Promise<boolean> {
+    const others = this.#othersOf(waiting).map(({ endpoint }) => this.#comesFrom(endpoint, remoteAddress));
+    return (await Promise.all(others)).some(Boolean);
   }
 }
+
+/** The match of a request: matches of several leagues may have the same id. */
+const keyOf = ({ matchId, contact }: Expected): string =>
+  [matchId, ...Object.values(contact.seat?.roles ?? {})].join(" ");
