@@ -200,8 +200,10 @@ class LinePlayer implements MatchBot {
     }
     this.#show(`stdout: ${text ?? TOO_LONG}`);
     if (this.#process !== process) return; // it is terminated
-    if (question === null || this.#isUnproven) this.#processes.disallowMany(process);
-    if (question === null || this.#replaceUnproven(process)) return;
+    // Without a ready line after the match before, the line may belong to that match.
+    const isOfThisTurn = question !== null && (!this.#isUnproven || process.isReady);
+    if (!isOfThisTurn) this.#processes.disallowMany(process);
+    if (question === null || (!isOfThisTurn && this.#replaceUnproven(process))) return;
     this.#fail('the program wrote a line that is not {"action": …}');
   }
 

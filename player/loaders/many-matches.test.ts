@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
@@ -17,6 +17,10 @@ const { pathOf, folder, shown, failures, warnings, loadSpec, turn } = lineProgra
 beforeAll(() => requireProgram([PYTHON], "python3"));
 
 interface Source {
+  /** Statements before the ready line. */
+  readonly imports?: string;
+  /** The statement that prints the ready line before the first match. */
+  readonly first?: string;
   /** Statements for a turn. */
   readonly turn?: string;
   /** Statements for the end of a match. */
@@ -27,15 +31,26 @@ interface Source {
 
 /** Writes a program that plays many matches in one process. It answers with its process id and the number of its match, unless it is given other statements. */
 function spec(
-  { turn: onTurn = "say(pid_and_count)", end = "say(ready)", start = "pass" }: Source = {},
+  {
+    turn: onTurn = "say(pid_and_count)",
+    end = "say(ready)",
+    start = "pass",
+    imports = "",
+    first = "say(ready)",
+  }: Source = {},
   matches?: "one",
 ): string {
   const source = `
-import json, os, sys, time
+import json, os, random, sys, time
+random.seed(os.getpid())
+open(f"begun-{os.getpid()}", "w").close()
+${imports}
+def fails():
+    if random.randrange(10) == 0: sys.exit(random.choice([0, 3]))
 def say(value): print(json.dumps({"action": value} if isinstance(value, str) else value), flush=True)
 ready = {"ready": True, "matches": "many"}
 count = 0
-say(ready)
+${first}
 for line in sys.stdin:
     message = json.loads(line)
     if message["type"] == "start":
@@ -65,6 +80,10 @@ async function play(loaded: LoadedBot, info: Partial<MatchInfo> = {}): Promise<s
   await player.end?.(RESULT);
   return String(action);
 }
+
+/** The ids of the processes that have begun. */
+const begun = (): readonly number[] =>
+  readdirSync(folder()).flatMap((name) => (name.startsWith("begun-") ? [Number(name.slice(6))] : []));
 
 const pidOf = (action: unknown): number => Number(String(action).split(" ")[0]);
 const countOf = (action: unknown): number => Number(String(action).split(" ")[1]);
@@ -107,7 +126,8 @@ describe("a program whose ready line says that it plays many matches", () => {
     const loaded = await loadSpec(spec({}, "one"), patient());
     const actions = [await play(loaded), await play(loaded)];
     expect(actions.map(countOf)).toEqual([1, 1]);
-    const other = await loadSpec(`lines:${PYTHON} "${pathOf("bot.py")}" #matches=one,start_ms=9000`, systemClock);
+    const command = `sh -c 'cd "${folder()}" && exec ${PYTHON} bot.py'`;
+    const other = await loadSpec(`lines:${command} #matches=one,start_ms=9000`, systemClock);
     expect([await play(other), await play(other)].map(countOf)).toEqual([1, 1]);
     const file = await loadBot(`${pathOf("bot.py")}#matches=one`, systemClock, botHome());
     expect([await play(file), await play(file)].map(countOf)).toEqual([1, 1]);
@@ -126,6 +146,31 @@ describe("a program whose ready line says that it plays many matches", () => {
     ];
     expect(actions.map(countOf)).toEqual([1, 1, 1, 1, 2]);
     expect(pidOf(actions[4])).toBe(pidOf(actions[0]));
+  });
+
+  test("starts no process ahead if its imports are quick, because the next match needs none", async () => {
+    const loaded = await loadSpec(spec(), patient());
+    for (let match = 0; match < 3; match++) await play(loaded);
+    await loadSpec(spec(), patient()); // begins later than a process ahead would
+    // Of each program the first process, and the one that shows how long a start takes.
+    expect(begun().length).toBeLessThanOrEqual(4);
+  });
+
+  test("starts processes ahead if its imports are slow, so that a match after a fault waits for no import", async () => {
+    const clock = manualClock();
+    const loading = loadSpec(spec({ imports: 'while not os.path.exists("imported"): time.sleep(0.01)' }), clock);
+    await vi.waitFor(() => expect(begun()).toHaveLength(2), WAIT_OPTIONS);
+    await clock.advance(9_000);
+    writeFileSync(pathOf("imported"), "");
+    await vi.waitFor(() => expect(begun().length).toBeGreaterThan(2), WAIT_OPTIONS);
+    await clock.advance(20_000);
+    const loaded = await loading;
+    expect([await play(loaded), await play(loaded)].map(countOf)).toEqual([1, 2]);
+    const ahead = begun();
+    (await begin(loaded)).close?.();
+    const next = await play(loaded);
+    expect(countOf(next)).toBe(1);
+    expect(ahead).toContain(pidOf(next));
   });
 
   test("has the lines on stderr of each match shown with this match, also those after its end", async () => {
@@ -235,20 +280,38 @@ describe("after a match", () => {
     },
   );
 
-  test("a process that is not ready again after two seconds is terminated, and the match that waits for it is played in a fresh one", async () => {
-    const clock = manualClock();
-    const slow = "say(ready) if count == 1 else time.sleep(10_000)";
-    const loaded = await loadSpec(spec({ end: slow }), clock);
-    const first = await play(loaded);
-    expect(countOf(await play(loaded))).toBe(2);
-    const waiting = begin(loaded);
-    await clock.advance(1_999);
-    expect(isRunning(pidOf(first))).toBe(true);
-    await clock.advance(1);
-    const third = await (await waiting).choose(turn(0));
-    expect(isRunning(pidOf(first))).toBe(false);
-    expect(countOf(third)).toBe(1);
-    expect(pidOf(third)).not.toBe(pidOf(first));
+  test.each([
+    ["that waits for it", 3_000],
+    ["whose turn waits for it", 1_000],
+  ])(
+    "a process that is not ready again after two seconds is terminated, and the match %s is played in a fresh one",
+    async (_name, waitMs) => {
+      const clock = manualClock();
+      const loaded = await loadSpec(spec({ end: "say(ready) if count == 1 else time.sleep(10_000)" }), clock);
+      const first = await play(loaded);
+      expect(countOf(await play(loaded))).toBe(2);
+      const player = loaded.create((line) => void shown.push(line));
+      const third = Promise.resolve(player.start?.(INFO, waitMs)).then(() => player.choose(turn(0)));
+      await clock.advance(1_999);
+      expect(isRunning(pidOf(first))).toBe(true);
+      await clock.advance(1);
+      expect(countOf(await third)).toBe(1);
+      expect(isRunning(pidOf(first))).toBe(false);
+      expect(pidOf(await third)).not.toBe(pidOf(first));
+    },
+  );
+
+  test("at whose end the process exits, and leaves another one with its output open, the next one is played", async () => {
+    const leave =
+      'import subprocess; open("child", "w").write(str(subprocess.Popen(["sleep", "600"]).pid)); sys.exit(0)';
+    const loaded = await loadSpec(spec({ end: leave }), patient());
+    await play(loaded);
+    const player = await begin(loaded);
+    try {
+      expect(countOf(await player.choose(turn(0)))).toBe(1);
+    } finally {
+      process.kill(Number(readFileSync(pathOf("child"), "utf8")));
+    }
   });
 });
 
@@ -266,7 +329,35 @@ test("a match that ends before the process is ready for it is unknown to the pro
   const action = await (await last).choose(turn(0));
   expect([pidOf(action), countOf(action)]).toEqual([pid, 3]);
   await clock.advance(2_000);
-  expect(isRunning(pid)).toBe(true);
+  expect(await (await last).choose(turn(1))).toBe(action);
+});
+
+test("no answer and no line on stderr of an unreliable program counts for another match", async () => {
+  const log = (what: string): string => `print("${what}", match, file=sys.stderr, flush=True); fails()`;
+  const onTurn = 'fails(); print("debug", flush=True) if random.randrange(10) == 0 else say(match)';
+  const source = { start: log("start"), turn: onTurn, end: `${log("end")}; say(ready)` };
+  const loaded = await loadSpec(spec(source), systemClock);
+  let count = 0;
+  const answers: [matchId: string, answer: unknown][] = [];
+  const playMatches = async (): Promise<void> => {
+    while (count < 60) {
+      const matchId = `R${++count}M1`;
+      const player = await begin(loaded, { matchId });
+      for (let tick = 0; tick < 3; tick++) {
+        const answer = await Promise.resolve(player.choose(turn(tick))).catch(() => null);
+        if (answer !== null) answers.push([matchId, answer]);
+      }
+      if (count % 7 === 0) player.close?.();
+      else await player.end?.(RESULT);
+    }
+  };
+  await Promise.all([playMatches(), playMatches(), playMatches()]);
+  await loaded.close?.();
+  expect(answers.length).toBeGreaterThan(60);
+  expect(answers.filter(([matchId, answer]) => answer !== matchId)).toEqual([]);
+  const logged = shown.flatMap((line) => /^rps (\w+): (?:start|end) (\w+)$/.exec(line)?.slice(1) ?? []);
+  expect(logged.length).toBeGreaterThan(120);
+  expect(logged.filter((_, at) => at % 2 === 0)).toEqual(logged.filter((_, at) => at % 2 === 1));
 });
 
 describe("a line of a program that plays many matches", () => {
@@ -287,6 +378,36 @@ describe("a line of a program that plays many matches", () => {
       expect([await play(loaded), await play(loaded)].map(countOf)).toEqual([1, 1]);
     },
   );
+
+  test("that belongs to no turn also ends the processes that wait for a match", async () => {
+    const loaded = await loadSpec(spec({ turn: 'say(pid_and_count); say("late") if count == 2 else None' }), patient());
+    const players = [await begin(loaded), await begin(loaded)];
+    const pids = (await Promise.all(players.map((player) => player.choose(turn(0))))).map(pidOf);
+    for (const player of players) await player.end?.(RESULT);
+    await play(loaded);
+    await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), WAIT_OPTIONS);
+  });
+
+  test("that repeats the ready line at the start of a match is no ready line of the next match", async () => {
+    const clock = manualClock();
+    const loaded = await loadSpec(spec({ first: "", start: "say(ready)", end: "pass" }), clock);
+    await play(loaded);
+    const second = play(loaded);
+    await vi.waitFor(() => expect(clock.timers()).toBeGreaterThan(1), WAIT_OPTIONS);
+    await clock.advance(1_000);
+    expect([await second, await play(loaded)].map(countOf)).toEqual([2, 3]);
+    expect([shown, warnings]).toEqual([[], []]);
+  });
+
+  test("that is no answer is a fault of the match if the ready line has come before", async () => {
+    const loaded = await loadSpec(
+      spec({ turn: 'say(pid_and_count) if count == 1 else print("debug", flush=True)' }),
+      patient(),
+    );
+    await play(loaded);
+    await expect((await begin(loaded)).choose(turn(0))).rejects.toThrow("the program wrote a line that is not");
+    expect([countOf(await play(loaded)), warnings]).toEqual([1, []]);
+  });
 
   test("that comes late from the match before, instead of the first answer of a match, is no fault of this match", async () => {
     const clock: ManualClock = manualClock();

@@ -145,11 +145,11 @@ export class ProgramProcesses {
     return leftMs();
   }
 
-  /** Records that a process has answered a turn, so the program starts. Starts the processes of the next matches, unless this one will play them. */
+  /** Records that a process has answered a turn, so the program starts. Starts the processes of the next matches, unless this one can play them. */
   answered(process: ProgramProcess): void {
     this.#isProven = true;
     this.#printsReady ||= process.isReady;
-    if (!this.#playsMany(process) || this.#sparesAhead() > 1) this.#fill();
+    if (!this.#playsMany(process)) this.#fill();
   }
 
   /** Gives each further match a process, because a process has printed a line that does not belong there and could be taken for an answer in the next match. */

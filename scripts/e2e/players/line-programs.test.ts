@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { cleanUp, eventually, league, newFolder, processesIn, root } from "../../testing/processes.ts";
+import { cleanUp, eventually, league, newFolder, processesIn, root, start } from "../../testing/processes.ts";
 import { documentOf, run, runFolders, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
@@ -48,6 +48,43 @@ describe("a Python program with the line protocol", () => {
     const log = readFileSync(join(runFolder, "logs/Player1/rps/R1M1.log"), "utf8");
     expect(log).toMatch(/^\d{4}-\S+Z rps R1M1: read True\n/);
     expect(existsSync(join(runFolder, "logs/Player2"))).toBe(false);
+  });
+
+  it.each([
+    ["", 1],
+    ["#matches=one", 6],
+  ])(
+    "plays the matches of a league one after the other, with the setting %j in %i processes",
+    async (setting, processes) => {
+      const folder = newFolder();
+      const bot = join(folder, "bot.py");
+      const log = 'open("pids", "a").write(f"{os.getpid()}\\n")';
+      const starter = readFileSync(BOT, "utf8").replace("import json", "import json, os");
+      writeFileSync(bot, starter.replace('role = message["role"]', `role = message["role"]; ${log}`));
+      const cycles = { format: "round-robin", format_options: { cycles: 6 } } as const;
+      const test = await testLeague([`${bot}${setting}`, "cycle"], [{ league_id: "rps", game: "rps.v1", ...cycles }]);
+      const ended = await run(test, "--json").ended;
+      expect(ended.code, ended.stderr).toBe(0);
+      const matches = documentOf(ended).leagues.flatMap((league) => league.matches);
+      expect(matches.map(({ termination }) => termination)).toEqual(Array(6).fill("normal"));
+      const pids = readFileSync(join(folder, "pids"), "utf8").trim().split("\n");
+      expect(pids).toHaveLength(6);
+      expect(new Set(pids).size).toBe(processes);
+      await eventually("the end of the programs", () => processesIn(folder).length === 0);
+    },
+  );
+
+  it("ends with the processes of all its games when `league match` is interrupted", async () => {
+    const folder = newFolder();
+    const bot = join(folder, "bot.py");
+    copyFileSync(BOT, bot);
+    const args = ["match", bot, bot, "--game", "rps", "--games", "1000000", "--data", newFolder()];
+    const match = start("scripts/league.ts", args);
+    await eventually("the programs", () => processesIn(folder).length >= 2);
+    match.signal("SIGTERM");
+    const { code, stderr } = await match.ended;
+    expect(code, stderr).toBe(130);
+    expect(processesIn(folder)).toEqual([]);
   });
 
   it("plays the same match for the same seed", async () => {
