@@ -25,7 +25,7 @@ export const SLOW_TESTS: readonly string[] = [
   "referee/rest/{adversary,concurrency}.test.ts",
   "scripts/examples/hand-written-player.test.ts",
   "scripts/hidden-information/*.test.ts",
-  "scripts/match/local/wire.test.ts",
+  "scripts/match/local/{local-bots,wire}.test.ts",
   "scripts/run/run.test.ts",
   "scripts/simulation/simulate.test.ts",
   "scripts/cluster/figures/cpu-meter.test.ts",

@@ -11,6 +11,7 @@ import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { GameResult, MatchClocks, MatchInfo, Turn } from "../sdk.ts";
 import { hashOf, uciBot } from "./uci-bot.ts";
+import type { ProcessLimits } from "./uci-slots.ts";
 import { settingsIn } from "./uci-spec.ts";
 
 const PROGRAM = fileURLToPath(new URL("../testing/uci-engine.ts", import.meta.url));
@@ -32,8 +33,8 @@ afterEach(async () => {
 const engine = (settings: readonly string[] = [], fields: object = {}): string =>
   `uci:${JSON.stringify({ command: [process.execPath, PROGRAM, log(), ...settings], ...fields })}`;
 
-async function load(spec: string, clock = systemClock): Promise<LoadedBot> {
-  const bot = await uciBot(spec, clock);
+async function load(spec: string, clock = systemClock, limits?: ProcessLimits): Promise<LoadedBot> {
+  const bot = await uciBot(spec, clock, limits);
   bots.push(bot);
   return bot;
 }
@@ -205,6 +206,18 @@ describe("matches that are played at the same time", () => {
     expect(processes()).toBe(8);
     // Two matches share a process and alternate; seven have a process for themselves.
     expect(received(/^ucinewgame/).length).toBe(7 + 2 + 2);
+  });
+
+  test("have processes up to the given number, which the next matches use again", async () => {
+    const bot = await load(engine(), systemClock, { processes: 3, spare: 3 });
+    for (let round = 0; round < 2; round++) {
+      const matches = await Promise.all([begin(bot), begin(bot), begin(bot)]);
+      for (const match of matches) expect(await match.choose(turn(START))).toBe("a2a3");
+      for (const match of matches) match.close?.();
+    }
+    expect(processes()).toBe(3);
+    expect(received(/^ucinewgame/)).toHaveLength(6);
+    expect(received(/^quit/)).toEqual([]);
   });
 
   test("a search does not wait for the search of another match", async () => {

@@ -9,7 +9,7 @@ import type { MatchInfo, Turn } from "../sdk.ts";
 import { goCommand, limitsOf, usableMs } from "./uci-go.ts";
 import { positionCommand, startOf } from "./uci-position.ts";
 import { nameOf } from "./uci-process.ts";
-import { EngineSlots, type Slot } from "./uci-slots.ts";
+import { EngineSlots, type ProcessLimits, type Slot } from "./uci-slots.ts";
 import { settingsIn, UCI_PREFIX } from "./uci-spec.ts";
 
 /** The games of the Universal Chess Interface (UCI). */
@@ -25,9 +25,9 @@ const PREPARE_MS = 3_000;
  * does not accept its options. If the process of the engine ends later, the next search starts another one, so that a position that
  * crashes the engine costs only its own match.
  */
-export async function uciBot(spec: string, clock: Clock): Promise<LoadedBot> {
+export async function uciBot(spec: string, clock: Clock, limits?: ProcessLimits): Promise<LoadedBot> {
   const settings = settingsIn(spec);
-  const slots = new EngineSlots(settings, clock);
+  const slots = new EngineSlots(settings, clock, limits);
   await slots.open();
   return {
     name: `${UCI_PREFIX}${nameOf(settings)}`,

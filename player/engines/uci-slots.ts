@@ -2,10 +2,15 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { UciSettings } from "#shared/runtime/config/uci.ts";
 import { type Engine, type Found, openEngine, type Search } from "./uci-process.ts";
 
-/** The maximum number of processes of an engine. Further matches share them. */
-const MAX_PROCESSES = 8;
-/** The maximum number of processes that are kept without a match. */
-const MAX_SPARE = 2;
+/** The limits of the processes of an engine. */
+export interface ProcessLimits {
+  /** The maximum number of processes. Further matches share them. */
+  readonly processes: number;
+  /** The maximum number of processes that are kept without a match. */
+  readonly spare: number;
+}
+
+const LIMITS: ProcessLimits = { processes: 8, spare: 2 };
 
 /** The process of an engine that plays one match, or several if there are more matches than processes. */
 export interface Slot {
@@ -20,19 +25,21 @@ export interface Slot {
 }
 
 /**
- * The processes of an engine. Each match has a process for itself while at most `MAX_PROCESSES` matches are under way, so that
+ * The processes of an engine. Each match has a process for itself while there are no more matches than processes, so that
  * matches neither share the engine's memory nor wait for each other. A shared process plays one search at a time and gets
  * `ucinewgame` when it changes between matches. A process that has ended is started again for the next search.
  */
 export class EngineSlots {
   readonly #settings: UciSettings;
   readonly #clock: Clock;
+  readonly #limits: ProcessLimits;
   readonly #slots = new Set<Slot>();
   #isClosed = false;
 
-  constructor(settings: UciSettings, clock: Clock) {
+  constructor(settings: UciSettings, clock: Clock, limits: ProcessLimits = LIMITS) {
     this.#settings = settings;
     this.#clock = clock;
+    this.#limits = limits;
   }
 
   /** Starts a process for the first match. Throws StartError if the engine does not start. */
@@ -44,7 +51,7 @@ export class EngineSlots {
   assign(match: object): Slot {
     const all = [...this.#slots];
     const spare = all.find(({ matches }) => matches.size === 0);
-    const isFull = all.length >= MAX_PROCESSES;
+    const isFull = all.length >= this.#limits.processes;
     const [leastUsed] = all.toSorted((one, other) => one.matches.size - other.matches.size);
     const slot = spare ?? ((isFull && leastUsed) || this.#newSlot());
     slot.matches.add(match);
@@ -55,7 +62,7 @@ export class EngineSlots {
   release(match: object, slot: Slot): void {
     slot.matches.delete(match);
     const spare = [...this.#slots].filter(({ matches }) => matches.size === 0);
-    for (const unneeded of spare.slice(MAX_SPARE)) {
+    for (const unneeded of spare.slice(this.#limits.spare)) {
       this.#slots.delete(unneeded);
       unneeded.closing.abort();
     }

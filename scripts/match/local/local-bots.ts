@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { escapeUnprintable } from "#shared/lib/text.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { fileNameOf } from "#shared/runtime/files/file-name.ts";
+import { uciBot } from "../../../player/engines/uci-bot.ts";
+import { UCI_PREFIX } from "../../../player/engines/uci-spec.ts";
 import { recordsFolder } from "../../../player/llm/record-files.ts";
 import type { LoadedBot } from "../../../player/loaded-bot.ts";
 import { isModuleFile } from "../../../player/loaders/bot-files.ts";
@@ -98,7 +100,7 @@ export async function loadLocalBots(options: LocalBotOptions, processes: number)
 }
 
 async function loadPlayer({ name, spec, allow }: BotEntry, options: LocalBotOptions, maxProcesses?: number) {
-  const { folder, warn, fail, isTrusted } = options;
+  const { folder, concurrency, warn, fail, isTrusted } = options;
   const { clock, disk } = options.system;
   // A line may quote the output of a bot, which may have control characters.
   const warnOf = (line: string): void => warn(`${name}: ${escapeUnprintable(line)}`);
@@ -111,7 +113,13 @@ async function loadPlayer({ name, spec, allow }: BotEntry, options: LocalBotOpti
     inspect: null,
     ...(maxProcesses !== undefined && { maxProcesses }),
   };
-  const bot = isTrusted && isModuleFile(spec) ? await trustedBot(spec) : await loadBot(spec, clock, home);
+  const load = (): Promise<LoadedBot> => {
+    if (isTrusted && isModuleFile(spec)) return trustedBot(spec);
+    if (!spec.startsWith(UCI_PREFIX)) return loadBot(spec, clock, home);
+    // Games that are played at the same time share no hash table, and the processes continue with the next games.
+    return uciBot(spec, clock, { processes: concurrency, spare: concurrency });
+  };
+  const bot = await load();
   const logs = new MatchLogs(
     () => join(folder, "logs", fileNameOf(name)),
     disk,
