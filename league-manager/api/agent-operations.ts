@@ -44,7 +44,7 @@ export const playerRegistration = (registration: Pick<Registration, "player">): 
       name: "register_player",
       title: "Register a player",
       description:
-        "Enters a player into every open league of its games. Answers with player_id and an auth_token that proves who you are; keep it.",
+        "Enters a player into every open league of its games. Answers with player_id and an auth_token that proves who you are; keep it. The player is native: it is called with league.v2 envelopes (tools/call league_message). With display_name instead of player_name, a program of the dialect classroom is registered.",
       plain: PlainRegisterPlayer,
       result: PlayerRegisterResponse,
       annotations: { readOnlyHint: false, destructiveHint: false },

@@ -82,7 +82,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
       const { agentId, token, leagueIds } = registered.value;
       const inbox =
         request.contact_endpoint == null && !isHosted ? { inbox: options.inboxUrl(agentId, caller.origin) } : {};
-      return ok({ player_id: agentId, ...accepted(token, leagueIds), ...inbox });
+      return ok({ player_id: agentId, ...accepted(token, leagueIds), dialect, ...inbox });
     },
 
     async referee(request, caller) {

@@ -74,6 +74,8 @@ export const PlayerRegisterResponse = z.object({
   player_id: id.nullish(),
   /** The URL of the inbox of a player that was registered without an endpoint. */
   inbox: endpoint.nullish(),
+  /** `native`: the player is called with the messages of this protocol. Absent in answers of earlier versions. */
+  dialect: z.string().max(100).nullish(),
 });
 export type PlayerRegisterResponse = z.infer<typeof PlayerRegisterResponse>;
 export const RefereeRegisterResponse = z.object({
