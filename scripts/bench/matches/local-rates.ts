@@ -16,6 +16,8 @@ export interface LocalRates {
   readonly python: Rate;
   /** Games of chess with 60 plies between random bots. */
   readonly chess: Rate;
+  /** Plies of chess between two UCI engines that search for no time. */
+  readonly engines: Rate;
 }
 
 interface Shape {
@@ -30,6 +32,7 @@ interface Shape {
 const BOT = "export default ({ legal, random }) => random.pick(legal);\n";
 
 const PYTHON = fileURLToPath(new URL("../../starters/py/bot.py", import.meta.url));
+const ENGINE = `uci:${JSON.stringify({ command: [process.execPath, join(import.meta.dirname, "uci-engine.ts")] })}`;
 
 /** Measures games that are played as `league match` plays them. */
 export async function localRates(
@@ -61,6 +64,10 @@ export async function localRates(
     chess: await rate("chess", {
       ...{ game: "chess.v1", options: { max_plies: 60 }, counts: "games" },
       ...{ concurrency: 1, bots: ["random", "random"] },
+    }),
+    engines: await rate("engines", {
+      ...{ game: "chess.v1", options: { max_plies: 24 }, counts: "actions" },
+      ...{ concurrency: 2, bots: [ENGINE, ENGINE] },
     }),
   };
 }

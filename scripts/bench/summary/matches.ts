@@ -26,6 +26,7 @@ export function matchRows(
     rateRow("s  league match, bots of files", (round) => round.local.files, "actions of rps, best of 9"),
     rateRow("s  league match, Python", (round) => round.local.python, "games of rps, best of 9"),
     rateRow("s  league match, chess", (round) => round.local.chess, "games of 60 plies"),
+    rateRow("s  league match, engines", (round) => round.local.engines, "plies"),
     rateRow("c  MCP SDK session, event stream", (round) => round.sdk.stream),
     rateRow("c  MCP SDK session, JSON", (round) => round.sdk.json),
     microsecondsRow("d  chess plies, applyAction", (round) => round.chess.applyAction, `${plies} plies per round`),
@@ -75,6 +76,16 @@ export function transportAim(medianOf: MedianOf): Aim {
     aim: "r  a call over a WebSocket takes less CPU time than by POST",
     measured: `${ratio.toFixed(2)} of it`,
     isMet: ratio < 1,
+  };
+}
+
+/** The aim for the processor time of a ply of two engines, without that of the engines. */
+export function engineAim(medianOf: MedianOf): Aim {
+  const ply = medianOf((round) => round.local.engines.cpu.match ?? 0);
+  return {
+    aim: "s  league match, engines: at most 250 µs of CPU per ply",
+    measured: `${ply.toFixed(0)} µs`,
+    isMet: ply <= 250,
   };
 }
 

@@ -5,6 +5,7 @@ import { exportAim, exportRows } from "./export.ts";
 import { figuresOf, type Summary } from "./figures.ts";
 import {
   chessAim,
+  engineAim,
   flatnessAim,
   limitAim,
   localAims,
@@ -42,6 +43,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       transportAim(medianOf),
       sdkAim(medianOf),
       ...localAims(medianOf),
+      engineAim(medianOf),
       ...peerAims(medianOf, rounds),
       chessAim(medianOf),
       startAim(medianOf, first?.starts.processes),

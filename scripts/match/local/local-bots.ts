@@ -75,11 +75,11 @@ export async function loadLocalBots(options: LocalBotOptions, processes: number)
     return endpoint;
   };
   const close = async (): Promise<void> => void (await Promise.all(bots.map((bot) => bot.close?.())));
-  try {
-    for (const entry of entries) await load(entry, entry.playerId, processes);
-  } catch (thrown) {
+  const loading = await Promise.allSettled(entries.map((entry) => load(entry, entry.playerId, processes)));
+  const failed = loading.find(({ status }) => status === "rejected");
+  if (failed?.status === "rejected") {
     await close();
-    throw thrown;
+    throw failed.reason;
   }
   const separate = new Map<string, Promise<string>>();
   return {
