@@ -15,7 +15,7 @@ export interface GameView {
   readonly roles: readonly string[];
   readonly players: Readonly<Record<string, PlayerView>>;
   readonly to_act: readonly string[];
-  /** The result of the game's `viewState` for `your_role`. */
+  /** The result of the game's `viewState` for `your_role`, without a history that only programs need. */
   readonly state: unknown;
   /** The legal actions of `your_role` if it is to act, otherwise empty. */
   readonly legal_actions: readonly unknown[];

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Game } from "#shared/games/game.ts";
 import { type GameId, gameIds, games } from "#shared/games/registry.ts";
+import { shownView } from "#shared/games/view-history.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcRequest, rpcResourceRead } from "#shared/rpc/testing/json-rpc.ts";
@@ -51,7 +53,8 @@ describe.each(gameIds)("%s, played without knowledge of its rules", (template) =
     if (!replayed.ok) throw new Error(replayed.error.message);
     const { status, tick, state } = replayed.value;
     expect({ status, tick }).toEqual({ status: "completed", tick: ended[0]?.value.tick });
-    expect(ended[0]?.value.state).toEqual(games[template].viewState(state as never, one.role));
+    const game: Game = games[template];
+    expect(ended[0]?.value.state).toEqual(shownView(game.info, game.viewState(state, one.role)));
   });
 
   it("has its rules and the view of a spectator as resources", async () => {
