@@ -69,7 +69,7 @@ describe("chess.v1", () => {
     expect(begun).toEqual({
       ...about,
       tick: 0,
-      state: { fen, turn: "white", outcome: null },
+      state: { fen, turn: "white", outcome: null, moves: [] },
       your_role: "white",
       legal_actions: expect.arrayContaining(["e2e4", "d2d4"]),
     });
@@ -80,7 +80,12 @@ describe("chess.v1", () => {
     const noTick = { ...white, body: { action: "e2e4" } };
     expect(await errorOf(400, `POST ${path}/actions`, noTick)).toMatchObject({ code: "INVALID_REQUEST" });
     const first = { ...white, body: { action: "e2e4", expected_tick: 0 } };
-    const moved = { turn: "black", outcome: null, fen: expect.stringContaining("/4P3/8/PPPP1PPP/RNBQKBNR b KQkq") };
+    const moved = {
+      turn: "black",
+      outcome: null,
+      moves: ["e2e4"],
+      fen: expect.stringContaining("/4P3/8/PPPP1PPP/RNBQKBNR b KQkq"),
+    };
     const taken = { tick: 1, state: moved, status: "active" };
     expect(await ask(documents.ActionTaken, 200, `POST ${path}/actions`, first)).toEqual(taken);
     const early = { ...white, body: { action: "d2d4", expected_tick: 1 } };
