@@ -238,12 +238,15 @@ interface Played {
   readonly offersDraw: boolean;
 }
 
+/** The earlier positions of a state; empty for a view in place of a state, to which a page applies the move of its player before the referee answers. */
+const positionsOf = ({ positions }: Partial<Pick<ChessState, "positions">>): readonly string[] => positions ?? [];
+
 /** Returns the state after a move that the board has made. */
 function stateAfter(before: ChessState, board: Chess, { move, score, offersDraw }: Played): ChessState {
   const fen = board.fen();
   const clock = Number(fen.split(" ", 5)[4]);
   // The clock is 0 after a pawn move or a capture: no earlier position can occur again.
-  const positions = [...(clock === 0 ? [] : before.positions), positionKey(fen)];
+  const positions = [...(clock === 0 ? [] : positionsOf(before)), positionKey(fen)];
   const { ends_at, turn, draw_offer } = before;
   const adjudication = before.adjudication && afterScore(before.adjudication, turn, score);
   const isLast = ends_at !== undefined && plyOf(fen) >= ends_at;
@@ -255,7 +258,7 @@ function stateAfter(before: ChessState, board: Chess, { move, score, offersDraw 
     fen,
     turn: turnOf(fen),
     outcome,
-    moves: [...before.moves, move],
+    moves: [...(before.moves ?? []), move],
     positions,
     ...(ends_at !== undefined && { ends_at }),
     ...(adjudication && { adjudication }),
