@@ -44,7 +44,15 @@ describe.each(["/register", "/register_player", "/api/register"])("POST %s", (pa
     expect(answer.result).toMatchObject({ status: "ACCEPTED", player_id: "P03" });
   });
 
-  it("registers a native envelope without a JSON-RPC request", async () => {
+  it("registers a message that is divided into envelope and payload", async () => {
+    const { body } = await post(path, {
+      envelope: HEAD,
+      payload: { player_meta: flat("Dan", 9004), league_id: "open" },
+    });
+    expect(body).toMatchObject({ status: "ACCEPTED", league_id: "open", display_name: "Dan" });
+  });
+
+  it("rejects a native envelope, whose sender would not be counted as a new agent", async () => {
     const payload = {
       display_name: "Dan",
       version: "1",
@@ -52,8 +60,7 @@ describe.each(["/register", "/register_player", "/api/register"])("POST %s", (pa
       contact_endpoint: endpointOf(9004),
     };
     const { body } = await post(path, newEnvelope("PLAYER_REGISTER_REQUEST", "player:Dan", payload));
-    const answer = JSON.parse(body.result.content[0].text);
-    expect(answer).toMatchObject({ type: "PLAYER_REGISTER_RESPONSE", payload: { status: "ACCEPTED" } });
+    expect(body.error).toMatchObject({ code: -32600 });
   });
 });
 

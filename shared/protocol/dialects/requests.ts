@@ -89,16 +89,14 @@ const isPlainRegistration = (tool: string, args: Fields): boolean =>
   typeOf(tool) === "register" && args.player_name === undefined && firstText([args], ["display_name", "name"]) !== null;
 
 /**
- * Returns the body of a request to a path that registers players: a message without its type, and a native envelope without a JSON-RPC request, become
- * those of a registration. Any other body is returned unchanged.
+ * Returns the body of a request to a path that registers players: a message without its type, or divided into envelope and payload, becomes that of a
+ * registration. Any other body is returned unchanged: a native envelope is a registration at `/mcp` only, where new agents are counted before they register.
  */
 export function registrationBody(body: unknown): unknown {
   if (!isFields(body) || body.jsonrpc !== undefined || typeof body.method === "string") return body;
-  if (isFields(body.payload) && typeof body.type === "string") {
-    const params = { name: "league_message", arguments: body };
-    return { jsonrpc: "2.0", id: 1, method: "tools/call", params };
-  }
-  return { message_type: "LEAGUE_REGISTER_REQUEST", ...body };
+  if (typeof body.type === "string" && isFields(body.payload)) return body;
+  const { envelope, payload, ...message } = body;
+  return { message_type: "LEAGUE_REGISTER_REQUEST", ...message, ...fieldsOf(envelope), ...fieldsOf(payload) };
 }
 
 const bare = (body: Fields): ForeignRequest | null =>
