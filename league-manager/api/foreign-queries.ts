@@ -35,7 +35,7 @@ export function answerQuery(projections: Projections, request: ForeignRequest, h
 
 /**
  * Acknowledges a message that the manager does not need, such as AGENT_READY_REQUEST or a heartbeat: a program that gets an error may give up before its
- * first match. Returns null for a message of no registered player, unless it only says that the program is there.
+ * first match. Returns null, so that the message is rejected, if no registered player has sent it and it does not only say that a program is there.
  */
 export function acknowledge(
   projections: Pick<Projections, "agent">,
@@ -43,13 +43,16 @@ export function acknowledge(
   head: ReplyHead,
 ): ForeignMessage | null {
   const type = firstText([request.message], ["message_type", "type"]);
-  if (type === null) return null;
+  if (type === null || type.length > MAX_TYPE_CHARACTERS) return null;
   const player = playerAmong(projections, sendersOf(request));
   if (!player && !/READY|HEARTBEAT|PING|HELLO/i.test(type)) return null;
   const answer = /_REQUEST$/.test(type) ? type.replace(/_REQUEST$/, "_RESPONSE") : "ACK";
   const fields = { status: "ACCEPTED", success: true, ...(player && { player_id: player.id }) };
   return replyTo(request, head, answer, { ...fields, original_message_type: type });
 }
+
+/** The answer has the type in several places, so a long one would make it large. */
+const MAX_TYPE_CHARACTERS = 100;
 
 const sendersOf = ({ message }: ForeignRequest): readonly string[] =>
   ["sender", "player_id"].flatMap((field) => firstText([message], [field]) ?? []);

@@ -64,7 +64,7 @@ describe.each(["/register", "/register_player", "/api/register"])("POST %s", (pa
   });
 });
 
-test("a POST to another path, and a flat body at /mcp, are told what is expected", async () => {
+test("the answers to a POST at another path and to a flat body at /mcp say what is expected", async () => {
   const wrong = await post("/players", flat("Ann", 9001));
   expect([wrong.status, wrong.body.error.message]).toEqual([404, expect.stringContaining("POST /mcp")]);
   const { body } = await post("/mcp", flat("Ann", 9001));
@@ -78,6 +78,9 @@ test("register_player with the fields of the classroom registers a program of th
   expect(foreign.body.result).toMatchObject({ message_type: "LEAGUE_REGISTER_RESPONSE", player_id: "P01" });
   const native = await tool({ player_name: "Bob", endpoint: endpointOf(9002), game_types: ["even_odd.v1"] });
   expect(native.body.result.structuredContent).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
+  // Without an address it is a call of the native tool with a wrong field.
+  const { body } = await tool({ display_name: "Cyd" });
+  expect(body.error).toMatchObject({ code: -32602, data: { faults: [{ path: "player_name" }] } });
 });
 
 test("the answer to a registration has token and league in result, in its payload and in its envelope", async () => {
@@ -88,7 +91,7 @@ test("the answer to a registration has token and league in result, in its payloa
   expect(body.result.envelope).toMatchObject({ auth_token, league_id, message_type: "LEAGUE_REGISTER_RESPONSE" });
 });
 
-test("messages that the manager does not need are acknowledged, and those of unknown senders only if they say that a program is there", async () => {
+test("messages that the manager does not need are acknowledged; those of unknown senders only if they say that a program is there", async () => {
   await post("/register", flat("Ann", 9001));
   const send = async (message_type: string, sender: string): Promise<Wire> => {
     const { body } = await post("/mcp", rpc(message_type, { ...HEAD, message_type, sender }));
@@ -106,6 +109,26 @@ test("messages that the manager does not need are acknowledged, and those of unk
   });
   expect(await send("HEARTBEAT", "player:alpha")).toMatchObject({ ...accepted, message_type: "ACK" });
   expect(await send("PLAYER_SETTINGS", "player:alpha")).toMatchObject({ code: -32602 });
+  expect(await send("X".repeat(101), "player:P01")).toMatchObject({ code: -32602 });
+});
+
+test.each<[string, string, object]>([
+  ["broken JSON", "{", { error: { code: -32700 } }],
+  ["an empty batch", "[]", { error: { code: -32600 } }],
+  ["no object", "7", { error: { code: -32600 } }],
+  ["no field", "{}", { message_type: "LEAGUE_ERROR", error_code: "E003" }],
+  ["fields of wrong types", '{"endpoint":7,"display_name":[]}', { message_type: "LEAGUE_ERROR", error_code: "E003" }],
+])("a registration with %s is rejected", async (_, body, expected) => {
+  const headers = { "content-type": "application/json" };
+  const reply = await fetch(manager.url.replace("/mcp", "/register"), { method: "POST", headers, body });
+  expect(await reply.json()).toMatchObject(expected);
+});
+
+test("a repeated registration has the same player and token", async () => {
+  const answers = [await post("/register", flat("Ann", 9001)), await post("/register", flat("Ann", 9001))];
+  const [first, second] = answers.map(({ body: { player_id, auth_token } }) => ({ player_id, auth_token }));
+  expect(first).toMatchObject({ player_id: "P01", auth_token: expect.any(String) });
+  expect(second).toEqual(first);
 });
 
 describe("a program without a league, or with one that does not exist", () => {
@@ -115,7 +138,7 @@ describe("a program without a league, or with one that does not exist", () => {
     expect(body).toMatchObject({ status: "ACCEPTED", league_id: "open" });
   });
 
-  it("is told that its leagues are full only if leagues of its games are", async () => {
+  it("is not told that its leagues are full if only leagues of other games are full", async () => {
     const first = { game_types: ["chess"], league_id: "chess" };
     for (const port of [9008, 9009]) await post("/register", flat(`N${port}`, port, first));
     const { body } = await post("/register", flat("Ann", 9001, { game_types: ["rps"], league_id: undefined }));

@@ -108,7 +108,7 @@ export class HeldJobs {
     const league = ledger.state.leagues.get(job.leagueId);
     const match = league && matchOf(league, job.matchId);
     const ofLeague = this.#held.get(job.leagueId) ?? new Map<string, MatchJob>();
-    // A manager that starts may have added a job again that had ended since it read the run.
+    // Another manager that starts may add an ended job again, because it has read the run before the job ended.
     const isOver = (ofLeague.get(job.matchId)?.epoch ?? 0) > job.epoch;
     // An unknown match or a later epoch belongs to a commit that this manager has not read yet. An unknown league is not in its config.
     if (isOver || (match && (match.epoch > job.epoch || match.status === "completed"))) {

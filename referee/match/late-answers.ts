@@ -17,10 +17,8 @@ export function answerHandlers(lateAnswers: LateAnswers): ForeignHandlers {
       const reading = readingOf({ status: 200, text: JSON.stringify(message) });
       const delivery = await lateAnswers.deliver({ kind, playerIds, matchId, token, remoteAddress, reading });
       if (delivery === "forbidden") {
-        const reason =
-          token === null
-            ? `auth_token is missing, and the message does not come from the address of the endpoint of ${playerIds[0]}`
-            : `auth_token is not the token of ${playerIds[0]}`;
+        const fault = token === null ? "is missing" : "is not that of a player that is asked";
+        const reason = `auth_token ${fault}, and the message does not come from the address of such a player`;
         return errorReply(request, head, "E012", reason, { action: message.message_type });
       }
       const status = delivery === "delivered" ? "ACCEPTED" : "IGNORED";

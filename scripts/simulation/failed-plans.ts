@@ -115,7 +115,7 @@ export const FAILED_PLANS: Readonly<Record<string, Plan>> = {
     capacity: 2,
     isSecondLeague: true,
   },
-  "a job that had ended, and was added again by a manager that started, in the place of the one of the next epoch": {
+  "an ended job that took the place of the job of the next epoch": {
     seed: "5643",
     game: { id: "even_odd.v1", options: {} },
     referees: 2,
@@ -140,7 +140,7 @@ export const FAILED_PLANS: Readonly<Record<string, Plan>> = {
     ],
     contacts: ["endpoint", "inbox", "endpoint", "endpoint", "endpoint"],
   },
-  "a match that stays with a lost referee, because one message did not reach the other one, which has a match": {
+  "a match that stayed with a lost referee because one message did not reach the other referee": {
     seed: "6018",
     game: { id: "even_odd.v1", options: {} },
     referees: 2,
@@ -155,7 +155,7 @@ export const FAILED_PLANS: Readonly<Record<string, Plan>> = {
     isSecondLeague: true,
     contacts: ["endpoint", "inbox", "endpoint", "endpoint"],
   },
-  "an end of a league that is announced again because it could not be recorded": {
+  "the end of a league that was announced twice because it could not be recorded": {
     seed: "1991",
     game: { id: "rps.v1", options: { best_of: 3 } },
     referees: 3,

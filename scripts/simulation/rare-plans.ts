@@ -128,7 +128,7 @@ const clocksSetDuringCalls: Situation = (plan, random) => ({
 });
 const CLOCKS_SET = 12;
 
-/** The referees are killed while the slow ones of their players have not yet chosen, and ask them again when they are back. */
+/** The referees are killed while their slow players have not yet chosen. When they are back, they ask these players again. */
 const openTurnsAfterCrash: Situation = (plan, random) => ({
   ...{ ...plan, game: { id: "even_odd.v1", options: {} }, contacts: undefined },
   players: plan.players.map((_, n) => (n % 2 === 0 ? "slow" : "well")),

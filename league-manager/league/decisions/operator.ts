@@ -9,7 +9,7 @@ import { type League, type Match, roundOf } from "../league.ts";
 import { ANNULLED, summaryOf } from "../outcome.ts";
 import { type CommandOf, cancellationsOf, type Decided, rejectLeague, rejectMatch, UNCHANGED } from "./decision.ts";
 
-/** Rejects a change of a league that was ended or has no match left. Its end is being announced, and a player may end its process when it has received it. */
+/** Returns the rejection of a change if a league was ended or has no match left, else null. The end of such a league is being announced, and a player that knows it may end its process. */
 function rejectOver(league: League): Decided | null {
   if (league.isEnded) return rejectLeague(league, "is already ended by the operator");
   return isPlayed(league) ? rejectLeague(league, "has completed its last match and ends by itself") : null;

@@ -80,8 +80,8 @@ function faultsOfRounds(plan: Plan, events: readonly LeagueEvent[]): readonly st
   }
   if (open.size > 0) faults.push(`${[...open].join()} not completed`);
   if (!format) {
-    // The matches of a player that comes late are paired later. Players that have left, and pairs that an operator has added, are not paired then. A league
-    // that an operator ends pairs nobody any more.
+    // The matches of a player that comes late are paired later. Players that have left, and pairs that an operator has added, are not paired then. After
+    // an operator has ended the league, nobody is paired any more.
     const isExcused = (pair: Pair): boolean =>
       pair.some((id) => latecomers.has(id)) && (pair.some((id) => departed.has(id)) || scheduled.has(pair.join()));
     const all = pairsOf([...entered]);

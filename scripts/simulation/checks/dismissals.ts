@@ -1,8 +1,6 @@
 import type { LogEntry } from "./log.ts";
 import { type Fault, faultsOf } from "./rules.ts";
-
-/** The number of consecutive timeouts that shut a player down (PROTOCOL.md, section 2). */
-const LAST_TIMEOUT = 3;
+import { LAST_TIMEOUT } from "./timeouts.ts";
 
 /** What follows from the events of an agent. */
 interface Agent {
@@ -13,8 +11,8 @@ interface Agent {
 }
 
 /**
- * Says which agents are still active when the only league of a run has ended: its players, and all referees. Agents that register or are renewed after the end
- * are not.
+ * Returns the agents that are still active when the only league of a run has ended, of its players and of all referees. Agents that register or are renewed
+ * after the end are left out. Runs with several leagues are not checked.
  */
 export function faultsOfDismissals(log: readonly LogEntry[]): readonly Fault[] {
   const isOnlyLeague = log.every(({ stream }) => !stream.startsWith("league:") || stream === "league:sim");

@@ -2,7 +2,7 @@ import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import type { Fault } from "./rules.ts";
 
 /** The number of consecutive matches lost by timeout after which a player is shut down (PROTOCOL.md, section 2). */
-const LAST_TIMEOUT = 3;
+export const LAST_TIMEOUT = 3;
 
 /** The state of a player that follows from its matches. */
 interface Counted {

@@ -84,13 +84,17 @@ function inToolCall(body: Fields, { name, arguments: args }: Fields): ForeignReq
   return requestOf(body, name, { family: "tools_call", place }, located.fields);
 }
 
-/** Whether a tool call registers a player with the fields of the classroom. The native tool has `player_name`. */
+/** Whether a tool call registers a player with the fields of the classroom. The native tool has `player_name` instead of `display_name`. */
 const isPlainRegistration = (tool: string, args: Fields): boolean =>
-  typeOf(tool) === "register" && args.player_name === undefined && firstText([args], ["display_name", "name"]) !== null;
+  typeOf(tool) === "register" &&
+  args.player_name === undefined &&
+  firstText([args], ["display_name"]) !== null &&
+  firstText([args], ENDPOINT_FIELDS) !== null;
 
 /**
- * Returns the body of a request to a path that registers players: a message without its type, or divided into envelope and payload, becomes that of a
- * registration. Any other body is returned unchanged: a native envelope is a registration at `/mcp` only, where new agents are counted before they register.
+ * Returns the body of a request to a path for registrations. The fields of a registration get the type of the message, and those of its envelope and payload
+ * become fields of the message. A JSON-RPC request and a native envelope are returned unchanged: native players register at `/mcp` only, where new agents are
+ * counted.
  */
 export function registrationBody(body: unknown): unknown {
   if (!isFields(body) || body.jsonrpc !== undefined || typeof body.method === "string") return body;

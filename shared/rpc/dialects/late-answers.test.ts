@@ -35,7 +35,7 @@ test.each<[string, string | null, string, string[]]>([
   ["with the token of the player, from any address", CONTACT.token, "10.0.0.9", ["P01"]],
   ["with the token of the player, under another id", CONTACT.token, "10.0.0.9", ["alpha"]],
   ["without a token, from the address of the endpoint", null, NEAR, ["P01"]],
-  ["without a token, from the address of the endpoint, under an id of its own", null, NEAR, ["alpha"]],
+  ["without a token and with an unknown id, from the address of the endpoint", null, NEAR, ["alpha"]],
   ["with a token of an earlier league, from the address of the endpoint", "tok-old", NEAR, ["P77"]],
 ])("an answer %s is delivered once", async (_, token, remoteAddress, ids) => {
   const { deliver, own } = openRequests("10.0.0.2");

@@ -41,9 +41,9 @@ interface Seat {
 const MAX_MATCHES = 128;
 
 /**
- * The open requests to players whose answers may arrive in separate requests. An answer is that of the player whose token it has, otherwise of the one at whose
- * address it was sent: some programs have no token, or keep an id and a token of an earlier league in their files. If both seats of the match have this address,
- * the id in the answer decides, and an answer without an id that is known is ignored.
+ * The open requests to players whose answers may arrive in separate requests. The token in an answer shows whose it is. Without the right token the
+ * address of the sender shows it: some programs have no token, or keep an id and a token of an earlier league in their files. If both players of a match have
+ * this address, the id in the answer decides, and an answer with an unknown id is ignored.
  */
 export class LateAnswers {
   readonly #comesFrom: Network["comesFrom"];
@@ -71,8 +71,8 @@ export class LateAnswers {
   }
 
   /**
-   * Delivers an answer to the request that waits for it. `forbidden`: it has neither the token of a player that is asked nor comes from the address of its
-   * endpoint. `unexpected`: no request waits for it, or it is not clear which one.
+   * Delivers an answer to the request that waits for it. `forbidden`: it does not have the token of a player that is asked, and does not come from
+   * the address of such a player. `unexpected`: no request waits for it, or it is not clear which one.
    */
   async deliver(answer: LateAnswer): Promise<"delivered" | "unexpected" | "forbidden"> {
     const { kind, matchId, token, remoteAddress, playerIds } = answer;
