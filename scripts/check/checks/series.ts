@@ -11,6 +11,8 @@ import { matchLimitMs } from "./moves.ts";
 /** The time after which no further game is tried. */
 const ALL_MS = 60_000;
 const MATCH_LIMIT_MS = 10_000;
+/** The turns of first matches that must be answered alike before another answer counts as left-over state: a player that chooses between two actions at random does it once in a million checks. */
+const MIN_REPEATED_TURNS = 20;
 
 const ADVICE =
   "Reset what belongs to one match when a match starts; #matches=one after a program starts a process for each match. A bot that learns between matches may ignore this.";
@@ -31,7 +33,7 @@ export const series: Check = {
     let tried = 0;
     for (const game of context.facts.games) {
       if (context.clock.monotonic() >= endsAt) break;
-      const compared = await compare(context, game, `check-${++tried}`);
+      const compared = await compare(context, game, `check-${++tried}`, endsAt);
       if (compared === "unrepeatable") unrepeatable.push(game.id);
       else if (compared !== null) findings.push(compared);
     }
@@ -45,8 +47,16 @@ export const series: Check = {
   },
 };
 
-/** Compares a match with the same one after other matches; "unrepeatable" if the moves of the player do not depend on the seed alone. */
-async function compare(context: CheckContext, game: Game, name: string): Promise<Finding | "unrepeatable" | null> {
+/**
+ * Compares a match with the same one after other matches; "unrepeatable" if the moves of the player do not depend on the seed alone, or if this is not known
+ * at `endsAtMs`.
+ */
+async function compare(
+  context: CheckContext,
+  game: Game,
+  name: string,
+  endsAtMs: number,
+): Promise<Finding | "unrepeatable" | null> {
   const subject = subjectOf(context);
   const limitMs = matchLimitMs(MATCH_LIMIT_MS, context.moveMs);
   const options = context.matches.settingsOf(subject, game).at(-1) ?? {};
@@ -67,6 +77,15 @@ async function compare(context: CheckContext, game: Game, name: string): Promise
   if (!isRepeatable) return "unrepeatable";
   const different = differenceOf(context, first, second) ?? differenceOf(context, first, last);
   if (different === null) return null;
+  // A player that moves at random may have played the first two matches alike by chance.
+  let turns = movesIn(context, again).length;
+  for (let n = 0; turns < MIN_REPEATED_TURNS; n++) {
+    if (context.clock.monotonic() >= endsAtMs) return "unrepeatable";
+    const repeated = await play(`${name}c${n}`, "match");
+    const own = movesIn(context, repeated).length;
+    if (own === 0 || differenceOf(context, first, repeated) !== null) return "unrepeatable";
+    turns += own;
+  }
   const { index, calls } = different;
   const turn = `${game.id} as ${role}, turn ${index + 1} with the same seed and the same moves of the others`;
   const [before, after] = calls.map(shown);
@@ -78,13 +97,15 @@ async function compare(context: CheckContext, game: Game, name: string): Promise
   };
 }
 
+/** The calls of a match that asked the player for a move. */
+const movesIn = ({ matches }: CheckContext, { order }: PlayedMatch): readonly Call[] =>
+  matches.callsOf(order).filter(({ message }) => message.type === "MOVE_REQUEST");
+
 /** The first turn that the player answered differently in two matches; null if there is none. */
-function differenceOf({ matches }: CheckContext, one: PlayedMatch, other: PlayedMatch) {
-  const [before, after] = [one, other].map(({ order }) =>
-    matches.callsOf(order).filter(({ message }) => message.type === "MOVE_REQUEST"),
-  );
-  for (const [index, call] of before?.entries() ?? []) {
-    const later = after?.[index];
+function differenceOf(context: CheckContext, one: PlayedMatch, other: PlayedMatch) {
+  const [before, after] = [movesIn(context, one), movesIn(context, other)];
+  for (const [index, call] of before.entries()) {
+    const later = after[index];
     if (later && !isDeepStrictEqual(moveOf(call), moveOf(later))) return { index, calls: [call, later] };
   }
   return null;

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { gameIds } from "#shared/games/registry.ts";
 import { isLongRun } from "#shared/lib/testing/long-run.ts";
@@ -206,6 +206,15 @@ describe("league check", () => {
       expect(stdout).toContain("To fix it: Reset what belongs to one match when a match starts");
       const single = await league(["check", `${bot}#matches=one`, "--game", "rps", "--only", "13"]);
       expect(single.stdout).toMatch(/13 {2}pass /);
+    });
+
+    it("does not warn of a bot that has played the first two matches alike by chance", async () => {
+      // Each turn adds a character to a file that all processes share: the first two turns are answered alike, and all others otherwise.
+      const count = 'open("count", "a").write(".")\n    turns[:] = open("count").read()';
+      const bot = botThat(`${count}\n    return legal[0 if len(turns) <= 2 else 1]`);
+      const { stdout } = await league(["check", bot, "--game", "rps", "--option", "best_of=1", "--only", "13"]);
+      expect(readFileSync(join(dirname(bot), "count"), "utf8").length).toBeGreaterThan(2);
+      expect(stdout).toMatch(/13 {2}pass .*moves that the seed does not repeat: rps\.v1/);
     });
 
     it("fails for a fault that occurs only after other matches", async () => {
