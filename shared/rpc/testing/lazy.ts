@@ -1,4 +1,3 @@
-import { closeSync, openSync } from "node:fs";
 import { createServer } from "node:http";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
@@ -6,6 +5,7 @@ import { rateLimiter } from "../jsonrpc/rate-limit.ts";
 import { JsonPost } from "../llm/http-post.ts";
 import { mcpEndpoint } from "../mcp/endpoint.ts";
 import { listenOnLoopback } from "./loopback.ts";
+import { useUpFiles } from "./no-free-files.ts";
 
 /** Uses lazily loaded modules while this process can open no more files, and again after files are closed. Prints whether they were loaded. */
 const limit = rateLimiter(1);
@@ -18,14 +18,9 @@ const load = async (): Promise<readonly string[]> => {
   const outcomes = await Promise.allSettled([limit("10.0.0.1"), sessions(), post.send({}, signal)]);
   return outcomes.map(({ status }) => status);
 };
-const files: number[] = [];
-try {
-  for (;;) files.push(openSync("/dev/null", "r"));
-} catch {
-  // the limit is reached
-}
+const closeFiles = await useUpFiles();
 const without = await load();
-for (const file of files) closeSync(file);
+await closeFiles();
 process.stdout.write(JSON.stringify({ without, later: await load() }));
 await close();
 await post.close();
