@@ -21,6 +21,7 @@ const MAX_LINE_BYTES = 1_000_000;
 const MAX_SHOWN = 300;
 /** The exit code of a shell that does not find the command. */
 const NOT_FOUND = 127;
+const READY = /^readyok\b/;
 const NO_UCI = "speaks no UCI, or needs an option for it, as gnuchess needs --uci: it did not answer uciok";
 /** The folder of the engines of Debian, which is missing in the PATH of some users. */
 const DEBIAN_GAMES = "/usr/games";
@@ -62,9 +63,8 @@ process.on("exit", () => {
 });
 
 interface Waiting {
-  readonly wanted: RegExp;
-  /** Called with each line before the wanted one. */
-  readonly other: (line: string) => void;
+  /** Reads a line of the engine. Returns whether it is the awaited answer. */
+  readonly isAnswer: (line: string) => boolean;
   readonly resolve: (line: string) => void;
   readonly reject: (error: Error) => void;
 }
@@ -97,8 +97,6 @@ class EngineProcess implements Engine {
   #waiting: Waiting | null = null;
   #lastError = "";
   #isReady = false;
-  /** Resolves when the engine has answered to the last search completely. */
-  #isIdle: Promise<void> = Promise.resolve();
   readonly ended: Promise<void>;
 
   constructor(settings: UciSettings, closing: AbortSignal, clock: Clock) {
@@ -144,8 +142,11 @@ class EngineProcess implements Engine {
 
   async handshake(): Promise<void> {
     const options: EngineOption[] = [];
-    const declared = (line: string): void => void options.push(...[optionIn(line)].filter((option) => option !== null));
-    await this.#within(NO_UCI, () => this.#ask("uci", /^uciok\b/, declared));
+    const isAnswer = (line: string): boolean => {
+      options.push(...[optionIn(line)].filter((option) => option !== null));
+      return /^uciok\b/.test(line);
+    };
+    await this.#within(NO_UCI, () => this.#ask("uci", isAnswer));
     const commands = Object.entries(this.#settings.options).map(([name, value]) => {
       const command = setOption(options, name, value);
       if (command.ok) return command.value;
@@ -156,7 +157,6 @@ class EngineProcess implements Engine {
   }
 
   async newMatch(): Promise<void> {
-    await this.#isIdle;
     await this.#ready(["ucinewgame"], "did not answer readyok after ucinewgame");
   }
 
@@ -167,18 +167,22 @@ class EngineProcess implements Engine {
       this.#child.stdin?.write("stop\n");
       cancelStop = this.#clock.after(STOP_MS, () => this.#terminate(`${this.#label} did not stop in ${STOP_MS} ms`));
     };
+    let isReady = false;
     let score: string | null = null;
-    const read = (line: string): void => {
+    const isAnswer = (line: string): boolean => {
+      if (!isReady) {
+        isReady = READY.test(line);
+        return false;
+      }
       score = scoreIn(line) ?? score;
       if (nodes !== null && nodesIn(line) > nodes + Math.max(nodes, MIN_EXCESS)) stop();
+      return /^bestmove\b/.test(line);
     };
-    await this.#isIdle;
     try {
       if (signal.aborted) throw new Error("the turn ended before its search began");
       signal.addEventListener("abort", stop);
-      const line = await this.#ask(`${position}\n${go()}`, /^bestmove\b/, read);
-      // An engine may answer twice, for example to a `stop` that it reads after its answer. A later answer comes before `readyok`.
-      this.#isIdle = this.#ready([], "did not answer readyok after its move").catch(() => {});
+      // An engine may have answered the last search twice, for example a `stop` that it read after its answer. The second answer comes before `readyok`.
+      const line = await this.#ask(`isready\n${position}\n${go()}`, isAnswer);
       return { move: line.split(" ")[1]?.toLowerCase().replaceAll(/[-x=]/g, "") ?? "", score };
     } finally {
       signal.removeEventListener("abort", stop);
@@ -193,17 +197,17 @@ class EngineProcess implements Engine {
     void this.ended.then(cancel);
   };
 
-  #ask(text: string, wanted: RegExp, other: (line: string) => void = () => {}): Promise<string> {
+  #ask(text: string, isAnswer: Waiting["isAnswer"]): Promise<string> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== null) return reject(new Error(this.#failure));
-      this.#waiting = { wanted, other, resolve, reject };
+      this.#waiting = { isAnswer, resolve, reject };
       this.#child.stdin?.write(`${text}\n`);
     });
   }
 
   /** Sends commands. Resolves when the engine has carried them out. */
   #ready(commands: readonly string[], missing: string): Promise<void> {
-    return this.#within(missing, () => this.#ask([...commands, "isready"].join("\n"), /^readyok\b/));
+    return this.#within(missing, () => this.#ask([...commands, "isready"].join("\n"), (line) => READY.test(line)));
   }
 
   /** Terminates the engine if `task` is not done in the time of its settings. */
@@ -221,13 +225,9 @@ class EngineProcess implements Engine {
 
   #receive(line: string): void {
     const waiting = this.#waiting;
-    if (waiting === null) return;
-    if (waiting.wanted.test(line)) {
-      this.#waiting = null;
-      waiting.resolve(line);
-    } else {
-      waiting.other(line);
-    }
+    if (!waiting?.isAnswer(line)) return;
+    this.#waiting = null;
+    waiting.resolve(line);
   }
 
   #terminate(reason: string): void {
