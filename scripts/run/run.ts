@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "#shared/lib/clock.ts";
 import { readInterfaces } from "#shared/rpc/http/network-interfaces.ts";
@@ -10,6 +11,7 @@ import { managerUrlOf, startAgents } from "./agents.ts";
 import type { PlayerProcess } from "./player-specs.ts";
 import type { Progress } from "./progress.ts";
 import type { RunFolder } from "./run-folder.ts";
+import { sharedProcessorsWarning } from "./shared-processors.ts";
 import { StuckLeagues } from "./stuck-leagues.ts";
 
 interface RunOptions {
@@ -73,6 +75,8 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   };
 
   endOnSignals(ended.resolve);
+  const processorsWarning = sharedProcessorsWarning(folder.config, availableParallelism());
+  if (processorsWarning !== null) warn(processorsWarning);
   startAll(supervisor, options).catch(fail);
   // The module is loaded while the agents start.
   const loading = import("../../league-manager/projections/stored-document.ts");

@@ -5,6 +5,7 @@ import { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import type { League } from "../../../league-manager/league/league.ts";
 import type { RunFolder } from "../../run/run-folder.ts";
+import { sharedProcessorsWarning } from "../../run/shared-processors.ts";
 import { createLiveLine, createPace, type LiveLine } from "../live-line.ts";
 import { Repetitions, repetitionText } from "../repetitions.ts";
 import { type MatchTerms, matchState, namesIn } from "../result.ts";
@@ -40,6 +41,9 @@ export async function playLocally(play: LocalPlay): Promise<Ended> {
   failed.promise.catch(() => {}); // the race below reports it
   let live: LiveLine | null = null;
   const warn = (line: string): void => (live ? live.print(line) : void process.stderr.write(`${line}\n`));
+  const referees = { ...folder.config.referees, count: 1, max_concurrent_matches: terms.concurrency };
+  const processorsWarning = sharedProcessorsWarning({ ...folder.config, referees }, availableParallelism());
+  if (processorsWarning !== null) warn(processorsWarning);
   const bots = await loadBots(play, warn, failed.reject).catch((thrown) => {
     if (!folder.isResumed) folder.finish("failed");
     throw thrown;
