@@ -81,6 +81,16 @@ describe("Bradley-Terry ratings", () => {
     expect(compare("A", "B").error).toBeLessThan(decisive.compare("A", "B").error);
   });
 
+  it("are the same for six wins and six losses as for twelve draws, and the intervals are not", () => {
+    const withThird = (second: PairResult) =>
+      rateByBradleyTerry(["A", "B", "C"], [pair("A", "B", 7, 5), pair("B", "C", 8, 4), second]);
+    const [decisive, drawn] = [withThird(pair("A", "C", 6, 6)), withThird(pair("A", "C", 0, 0, 12))];
+    for (const [i, { rating, error }] of decisive.ratings.entries()) {
+      expect(drawn.ratings[i]?.rating).toBeCloseTo(rating, 9);
+      expect(drawn.ratings[i]?.error).toBeLessThan(error);
+    }
+  });
+
   it("are finite after wins only, and after draws only", () => {
     const won = rateByBradleyTerry(["A", "B"], [pair("A", "B", 1000, 0)]);
     expect(won.compare("A", "B")).toMatchObject({ isSignificant: true });

@@ -3,16 +3,15 @@
  * 1 / (1 + 10^(-difference / 400)), with a normal prior for the ratings (maximum a posteriori). A draw counts as half a win.
  *
  * Sources: R. A. Bradley and M. E. Terry, "Rank analysis of incomplete block designs" (Biometrika 39, 1952), for the model; D. R. Hunter, "MM algorithms for
- * generalized Bradley-Terry models" (2004), for its likelihood. The intervals are those of the normal approximation at the maximum (Laplace): the
- * inverse of the matrix of second derivatives is the covariance of the ratings. The prior keeps ratings finite after wins only, and makes ratings of players
+ * generalized Bradley-Terry models" (2004), for its likelihood. The prior keeps ratings finite after wins only, and makes ratings of players
  * without common opponents comparable, with wide intervals.
  *
- * Draws vary less than wins and losses with the same mean. The likelihood is therefore divided by the observed dispersion (quasi-likelihood: R. W. M. Wedderburn,
- * Biometrika 61, 1974), which is 1 without draws.
+ * The intervals come from the mean square of the errors, for results with draws and for players whose strengths differ more or less than those of the prior:
+ * the "sandwich" of H. White, "Maximum likelihood estimation of misspecified models" (Econometrica 50, 1982).
  */
 
 import { invariant } from "#shared/lib/result.ts";
-import { cholesky, inverseOfTriangle, solved } from "./matrix.ts";
+import { dot, inverseOf, solved } from "./matrix.ts";
 import { ELO_PER_LOGIT, normalCdf, Z_95 } from "./normal.ts";
 
 /** The sum of the games of two different players, from the view of the first. */
@@ -79,8 +78,8 @@ export function rateByBradleyTerry(players: readonly string[], results: readonly
       return { i: at(first), j: at(second), games: wins + draws + losses, points: wins + draws / 2, draws };
     })
     .filter(({ games }) => games > 0);
-  const { strengths, dispersion } = fitted(n, edges);
-  const covariance = covarianceOf(n, edges, dispersion, strengths);
+  const strengths = maximum(n, edges);
+  const covariance = covarianceOf(n, edges, strengths);
   const sums = totals(n, edges);
   return {
     ratings: players.map((player, i) => ({
@@ -139,24 +138,18 @@ function totals(n: number, edges: readonly Edge[]): readonly { games: number; po
   return Array.from(games, (played, i) => ({ games: played, points: points[i] ?? 0 }));
 }
 
-/** Returns the most likely strengths and the dispersion of the scores. */
-function fitted(n: number, edges: readonly Edge[]): { strengths: Float64Array; dispersion: number } {
-  const strengths = maximum(n, edges, 1, new Float64Array(n));
-  const dispersion = dispersionOf(edges, strengths);
-  return { strengths: dispersion === 1 ? strengths : maximum(n, edges, dispersion, strengths), dispersion };
-}
-
 /** Returns the most likely strengths, by Newton's method with a limited step. The logarithm of the posterior is concave, so there is one maximum. */
-function maximum(n: number, edges: readonly Edge[], dispersion: number, start: Float64Array): Float64Array {
-  const strengths = Float64Array.from(start);
+function maximum(n: number, edges: readonly Edge[]): Float64Array {
+  const strengths = new Float64Array(n);
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const gradient = strengths.map((strength) => -PRIOR_PRECISION * strength);
     for (const edge of edges) {
-      const surplus = (edge.points - edge.games * expected(edge, strengths)) / dispersion;
+      const surplus = edge.points - edge.games * expected(edge, strengths);
       gradient[edge.i] = (gradient[edge.i] ?? 0) + surplus;
       gradient[edge.j] = (gradient[edge.j] ?? 0) - surplus;
     }
-    const step = solved(curvature(edges, dispersion, strengths), gradient);
+    const weights = Float64Array.from(edges, (edge) => weightOf(edge, strengths));
+    const step = solved(multiplier(edges, weights, PRIOR_PRECISION), gradient);
     const largest = step.reduce((most, one) => Math.max(most, Math.abs(one)), 0);
     const scale = Math.min(1, 2 / largest);
     for (let i = 0; i < n; i++) strengths[i] = (strengths[i] ?? 0) + scale * (step[i] ?? 0);
@@ -166,16 +159,18 @@ function maximum(n: number, edges: readonly Edge[], dispersion: number, start: F
 }
 
 /** The second derivative of the negative logarithm of the likelihood of one edge. */
-function weightOf(edge: Edge, dispersion: number, strengths: Float64Array): number {
+function weightOf(edge: Edge, strengths: Float64Array): number {
   const score = expected(edge, strengths);
-  return (edge.games * score * (1 - score)) / dispersion;
+  return edge.games * score * (1 - score);
 }
 
-/** Returns the product of a vector with the matrix of the second derivatives of the negative logarithm of the posterior. */
-function curvature(edges: readonly Edge[], dispersion: number, strengths: Float64Array) {
-  const weights = Float64Array.from(edges, (edge) => weightOf(edge, dispersion, strengths));
+/**
+ * Returns the function that multiplies a vector with the symmetric matrix of these weights: the weight of an edge is in the diagonal of both players, and
+ * negative where they meet. `diagonal` is added to each element of the diagonal.
+ */
+function multiplier(edges: readonly Edge[], weights: Float64Array, diagonal: number) {
   return (v: Float64Array): Float64Array => {
-    const product = v.map((one) => PRIOR_PRECISION * one);
+    const product = v.map((one) => diagonal * one);
     for (const [e, { i, j }] of edges.entries()) {
       const flow = (weights[e] ?? 0) * ((v[i] ?? 0) - (v[j] ?? 0));
       product[i] = (product[i] ?? 0) + flow;
@@ -186,14 +181,14 @@ function curvature(edges: readonly Edge[], dispersion: number, strengths: Float6
 }
 
 /** Returns the matrix of the second derivatives of the negative logarithm of the posterior. */
-function precision(n: number, edges: readonly Edge[], dispersion: number, strengths: Float64Array): Float64Array {
+function precision(n: number, edges: readonly Edge[], strengths: Float64Array): Float64Array {
   const matrix = new Float64Array(n * n);
   const add = (row: number, column: number, value: number): void => {
     matrix[row * n + column] = (matrix[row * n + column] ?? 0) + value;
   };
   for (let i = 0; i < n; i++) add(i, i, PRIOR_PRECISION);
   for (const edge of edges) {
-    const weight = weightOf(edge, dispersion, strengths);
+    const weight = weightOf(edge, strengths);
     add(edge.i, edge.i, weight);
     add(edge.j, edge.j, weight);
     add(edge.i, edge.j, -weight);
@@ -203,35 +198,34 @@ function precision(n: number, edges: readonly Edge[], dispersion: number, streng
 }
 
 /**
- * Returns the variance of the scores divided by the variance without draws. The share of draws is estimated with further games without a draw (z² of them), so
- * that a few draws do not suggest certainty.
+ * Returns the variance of the points of the first player of an edge: games · (p · (1 - p) - d / 4) for the expected score p and the share d of draws. The
+ * share is estimated with further games without a draw, so that a few draws do not suggest certainty: z² of them in all `games`.
  */
-function dispersionOf(edges: readonly Edge[], strengths: Float64Array): number {
-  const games = edges.reduce((sum, edge) => sum + edge.games, 0);
-  const draws = edges.reduce((sum, edge) => sum + edge.draws, 0);
-  if (draws === 0) return 1;
-  const variance = edges.reduce((sum, edge) => {
-    const score = expected(edge, strengths);
-    return sum + edge.games * score * (1 - score);
-  }, 0);
-  const missing = ((draws / 4) * games) / (games + Z_95 ** 2);
-  return Math.max(0.01, 1 - missing / variance);
+function varianceOf(edge: Edge, strengths: Float64Array, games: number): number {
+  const draws = (edge.draws * games) / (games + Z_95 ** 2);
+  return Math.max(0, weightOf(edge, strengths) - draws / 4);
 }
 
-/** Returns the covariances of the strengths relative to their average. */
-function covarianceOf(
-  n: number,
-  edges: readonly Edge[],
-  dispersion: number,
-  strengths: Float64Array,
-): (i: number, j: number) => number {
-  const root = inverseOfTriangle(cholesky(precision(n, edges, dispersion, strengths), n), n);
-  // The average has the variance of the prior, 1 / (n · precision), and is independent of the differences.
-  const ofAverage = 1 / (n * PRIOR_PRECISION);
+/**
+ * Returns the covariances of the errors of the strengths relative to their average. With W the second derivatives of the likelihood, P the precision of the
+ * prior and A = (W + P)⁻¹, an error is A·(noise of the points) - A·P·(strength). With V the covariance of the noise and S the variance of the strengths,
+ * the covariance is A·(V + P²·S)·A. It is A for results without draws and S = 1/P.
+ */
+function covarianceOf(n: number, edges: readonly Edge[], strengths: Float64Array): (i: number, j: number) => number {
+  const inverse = inverseOf(precision(n, edges, strengths), n);
+  const rows = Array.from({ length: n }, (_, i) => inverse.subarray(i * n, (i + 1) * n));
+  const games = edges.reduce((sum, edge) => sum + edge.games, 0);
+  const variances = Float64Array.from(edges, (edge) => varianceOf(edge, strengths, games));
+  // The strengths vary as their estimates, plus what is not known of them, and not more than in the prior.
+  const spread = strengths.reduce((sum, strength, i) => sum + strength ** 2 + (rows[i]?.[i] ?? 0), 0) / n;
+  const ofPrior = Math.min(1, PRIOR_PRECISION * spread);
+  const multiplied = multiplier(edges, variances, PRIOR_PRECISION * ofPrior);
+  const products = rows.map((row) => multiplied(row));
+  // The error of the average comes from the prior alone, and is independent of the differences.
+  const ofAverage = ofPrior / (n * PRIOR_PRECISION);
   return (i, j) => {
-    let sum = 0;
-    for (let k = Math.max(i, j); k < n; k++) sum += (root[k * n + i] ?? 0) * (root[k * n + j] ?? 0);
+    const relative = dot(rows[i] as Float64Array, products[j] as Float64Array) - ofAverage;
     // Rounding must not make a variance negative.
-    return i === j ? Math.max(0, sum - ofAverage) : sum - ofAverage;
+    return i === j ? Math.max(0, relative) : relative;
   };
 }

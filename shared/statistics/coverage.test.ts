@@ -46,6 +46,7 @@ describe(`the 95% intervals of ratings in ${LEAGUES.toLocaleString("en")} simula
     ["similar players", { players: 8, spread: 50, games: 4, drawRate: 0 }],
     ["very different players", { players: 8, spread: 400, games: 4, drawRate: 0 }],
     ["half of the games drawn", { players: 8, spread: 200, games: 4, drawRate: 0.5 }],
+    ["most games of very different players drawn", { players: 8, spread: 400, games: 10, drawRate: 0.8 }],
     ["sixteen players, one game a pair", { players: 16, spread: 200, games: 1, drawRate: 0.3 }],
     ["six opponents each", { players: 16, spread: 200, games: 4, drawRate: 0.3, meet: (i, j) => i - j <= 3 }],
   ])("contain the true rating in 95% ± 1.5 of the cases: %s", (_, shape) => {

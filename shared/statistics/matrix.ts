@@ -1,7 +1,26 @@
 /** Symmetric positive definite matrices of n rows, stored row after row. */
 
+/** Returns the inverse of A, which is symmetric and positive definite: the transpose of the inverse of L times this inverse, where L·Lᵀ = A. */
+export function inverseOf(a: Float64Array, n: number): Float64Array {
+  const root = inverseOfTriangle(cholesky(a, n), n);
+  const inverse = new Float64Array(n * n);
+  for (let k = 0; k < n; k++) {
+    const rowK = k * n;
+    for (let i = 0; i <= k; i++) {
+      const factor = root[rowK + i] as number;
+      for (let j = 0; j <= i; j++) {
+        inverse[i * n + j] = (inverse[i * n + j] as number) + factor * (root[rowK + j] as number);
+      }
+    }
+  }
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < i; j++) inverse[j * n + i] = inverse[i * n + j] as number;
+  }
+  return inverse;
+}
+
 /** Returns the lower triangular matrix L with L·Lᵀ = A (Cholesky decomposition). A is symmetric and positive definite. */
-export function cholesky(a: Float64Array, n: number): Float64Array {
+function cholesky(a: Float64Array, n: number): Float64Array {
   const l = new Float64Array(n * n);
   for (let i = 0; i < n; i++) {
     for (let j = 0; j <= i; j++) {
@@ -40,14 +59,15 @@ export function solved(multiplied: (v: Float64Array) => Float64Array, b: Float64
   return x;
 }
 
-function dot(a: Float64Array, b: Float64Array): number {
+/** Returns the scalar product of two vectors. */
+export function dot(a: Float64Array, b: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
   return sum;
 }
 
-/** Returns the inverse of the lower triangular matrix L. Its transpose times itself is the inverse of L·Lᵀ. */
-export function inverseOfTriangle(l: Float64Array, n: number): Float64Array {
+/** Returns the inverse of the lower triangular matrix L. */
+function inverseOfTriangle(l: Float64Array, n: number): Float64Array {
   const inverse = new Float64Array(n * n);
   for (let i = 0; i < n; i++) {
     const diagonal = l[i * n + i] as number;
