@@ -113,10 +113,12 @@ function formatOptionsOf(
   league: Config["leagues"][number],
   players: Config["players"],
 ): LeagueSettings["formatOptions"] {
-  const option = findFormat(league.format)?.playerOption ?? "";
+  const format = findFormat(league.format);
+  const option = format?.playerOption ?? "";
   const name = league.format_options[option];
   const isListed = players.some((player) => player.name === name);
   return {
+    ...format?.optionsOfNew,
     ...withLateEntry(league),
     ...(isListed && { [option]: idOfListed(players, String(name)) }),
   };

@@ -90,6 +90,8 @@ export interface Format<Options = unknown> {
   readonly description: string;
   /** Parses options and adds defaults. `options.parse({})` returns the defaults if the format needs no option. */
   readonly options: ZodType<Options>;
+  /** The options of a new league, unless its config has others. They name rules that have changed: in logs of earlier leagues, which lack them, the earlier rules apply. */
+  readonly optionsOfNew?: Readonly<Record<string, unknown>>;
   /** The options that the operator may raise in a running league: they add matches and change no earlier pairing, result or decision. */
   readonly extendable: readonly string[];
   /** The option that names a player. Configs have the name of the player, and the format receives its id. */

@@ -11,7 +11,7 @@ const place = (player: string): number => (Number(player.slice(1)) * 7) % 20;
 function play(playerCount: number, slots: number, options: object = {}, more: Partial<SimulatedLeague> = {}) {
   const league = {
     format: ladder,
-    options: ladder.options.parse(options),
+    options: ladder.options.parse({ ...ladder.optionsOfNew, ...options }),
     playerCount,
     slots,
     roleCount: 2,
@@ -44,11 +44,31 @@ describe("a ladder", () => {
     }
   });
 
-  test("gives all players about equally many matches if these take equally long", () => {
-    for (const { view } of play(9, 1, { matches: 200 })) {
+  test.each([
+    [3, 1],
+    [5, 2],
+    [8, 4],
+    [9, 3],
+    [20, 10],
+  ])("gives %i players, %i matches at a time, numbers of matches that differ by at most two", (playerCount, slots) => {
+    for (const { view } of play(playerCount, slots, { matches: 5 * playerCount })) {
       const counts = view.players.map(({ playerId }) => seats(view).filter((one) => one.includes(playerId)).length);
-      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(4);
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(2);
     }
+  });
+
+  test("does not make the others wait for a late entry", () => {
+    const before = finalView(play(4, 1, { matches: 12 }));
+    const view = { ...before, players: [...before.players, { playerId: "P005", enteredAfter: 12, hasLeft: false }] };
+    const next = ladder.next(view, 2, ladder.options.parse({ ...ladder.optionsOfNew, matches: 20 }));
+    expect(typeof next === "object" && next.rounds).toHaveLength(2);
+  });
+
+  test("without max_ahead, as in earlier logs, pairs players that are further ahead", () => {
+    const { rounds } = finalView(play(5, 2, { matches: 25 }));
+    const earlier = finalView(play(5, 2, { matches: 25, max_ahead: undefined })).rounds;
+    expect(earlier.length).toBe(rounds.length);
+    expect(earlier).not.toEqual(rounds);
   });
 
   test("pairs players of similar strength once ratings are known", () => {
