@@ -95,7 +95,58 @@ describe("league check-game", () => {
     ]);
     const recorded = await league(["check-game", file, "--record", "--option", "heap=12"]);
     expect(recorded.stdout).toContain("All obligations are kept. game.playthrough.json has 2 recorded games.");
+    expect(recorded.stdout).toMatch(
+      /options \{\}: recorded again with the same actions\n.*options \{"heap":12\}: added\n$/,
+    );
     expect((await league(["check-game", file])).code).toBe(0);
+  });
+
+  it("replaces a recorded game whose actions the rules no longer allow, and says so", async () => {
+    const { file, change } = await newGame();
+    change("[1, 2].filter", "[1, 3].filter");
+    const changed = await league(["check-game", file]);
+    expect([changed.code, changed.stdout]).toEqual([
+      1,
+      expect.stringContaining("a recorded action is no longer legal"),
+    ]);
+    const recorded = await league(["check-game", file, "--record"]);
+    expect([recorded.code, recorded.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /has 1 recorded game\.\n {2}at random, options \{\}: replaced by another random game, because .*\n$/,
+      ),
+    ]);
+    expect((await league(["check-game", file])).code).toBe(0);
+    const again = JSON.parse((await league(["check-game", file, "--record", "--json"])).stdout);
+    expect(again.record).toEqual([{ name: "at random, options {}", change: "unchanged" }]);
+  });
+
+  it("replaces a recorded game that no longer ends, and removes one whose options are rejected", async () => {
+    const { file, change } = await newGame();
+    await league(["check-game", file, "--record", "--option", "heap=20"]);
+    change(".max(20).default(5)", ".max(12).default(9)");
+    const { code, stdout } = await league(["check-game", file, "--record", "--json"]);
+    expect([code, JSON.parse(stdout).record]).toEqual([
+      0,
+      [
+        { name: "at random, options {}", change: "other_actions" },
+        { name: 'at random, options {"heap":20}', change: "removed" },
+      ],
+    ]);
+    expect((await league(["check-game", file])).code).toBe(0);
+  });
+
+  it("records nothing while an obligation is violated", async () => {
+    const { file, change } = await newGame();
+    const recordFile = file.replace("game.ts", "game.playthrough.json");
+    const before = readFileSync(recordFile, "utf8");
+    change("[1, 2].filter", "[1, 3].filter");
+    change("[winner]: 1 }", "[winner]: Number.NaN }");
+    const { code, stdout } = await league(["check-game", file, "--record"]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/\n--record has recorded nothing\. It records when all obligations are kept\.\n$/);
+    expect(stdout).not.toContain("record the games again with --record");
+    expect(readFileSync(recordFile, "utf8")).toBe(before);
   });
 
   it("refuses a file that is no game with its line, and options that the game rejects", async () => {

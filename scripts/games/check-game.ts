@@ -46,23 +46,29 @@ export async function checkGameFile(file: string, flags: CheckGameFlags): Promis
   const given = givenOptions(game, flags.option ?? []);
   const recordFile = playthroughFileOf(path);
   const stored = readPlaythroughs(recordFile);
-  const recorded = flags.record ? recordGames(game, stored, given) : stored;
+  const recording = flags.record ? recordGames(game, stored, given) : null;
+  // As the file will have them: the check compares them with values that have been stored as JSON.
+  const recorded: readonly Playthrough[] = recording ? JSON.parse(format(recording.games)) : stored;
   const variants = distinct([{}, given, ...recorded.map(({ options }) => options)]);
-  const report = checkGame(game, variants, recorded.length > 0 ? [recordedGames(recorded)] : []);
+  // After --record, the stored games are those before the change of the rules. They are not checked if the game cannot be played.
+  const isComparable = recorded.length > 0 && (!flags.record || recording !== null);
+  const report = checkGame(game, variants, isComparable ? [recordedGames(recorded)] : []);
   const { obligations } = report;
   const isKept = obligations.every(({ status }) => status === "kept");
-  if (flags.record && isKept) writeFileSync(recordFile, format(recorded));
+  const changes = isKept ? recording?.changes : undefined;
+  if (changes) writeFileSync(recordFile, format(recorded));
   if (flags.json) {
     const document = { ok: isKept, game: game.id, file: path, games: report.games, actions: report.actions };
     const shown = obligations.map((checked) => documentOf(checked, path));
     process.stdout.write(
-      `${JSON.stringify({ ...document, recorded: recorded.length, obligations: shown }, replaceNonJson, 2)}\n`,
+      `${JSON.stringify({ ...document, recorded: recorded.length, record: changes, obligations: shown }, replaceNonJson, 2)}\n`,
     );
     return isKept ? EXIT.ok : EXIT.failed;
   }
   const head = `${game.id}: ${counted(report.games, "random game", "random games")}, ${counted(report.actions, "action", "actions")}`;
   const lines = obligations.flatMap((checked) => linesOf(checked, path));
-  process.stdout.write([head, "", ...lines, "", ...closing(report, recorded, recordFile, flags), ""].join("\n"));
+  const record = { file: recordFile, games: recorded.length, changes };
+  process.stdout.write([head, "", ...lines, "", ...closing(report, record, flags), ""].join("\n"));
   return isKept ? EXIT.ok : EXIT.failed;
 }
 
@@ -78,14 +84,54 @@ function readPlaythroughs(file: string): readonly Playthrough[] {
   throw new StartError(`${file}: ${issue ? faultLine(issue) : "not a record of games"}`, EXIT.config);
 }
 
-/** Records the recorded games again, and a game with the given options if there is none. */
-function recordGames(game: Game, stored: readonly Playthrough[], options: unknown): readonly Playthrough[] {
+/** What `--record` does with a recorded game. */
+interface RecordChange {
+  readonly name: string;
+  readonly change: "unchanged" | "other_states" | "other_actions" | "removed" | "added";
+}
+
+interface Recording {
+  readonly games: readonly Playthrough[];
+  readonly changes: readonly RecordChange[];
+}
+
+/**
+ * Records the recorded games again, and a game with the given options if there is none. Actions that the rules no longer allow, or that no longer end the
+ * game, are replaced by those of a random game. Returns null if the game cannot be played. The check then reports the reason.
+ */
+function recordGames(game: Game, stored: readonly Playthrough[], options: unknown): Recording | null {
   try {
-    const again = stored.map((playthrough) => replay(game, playthrough));
-    const isRecorded = again.some((playthrough) => canonicalJson(playthrough.options) === canonicalJson(options));
-    return isRecorded ? again : [...again, recordAtRandom(game, options)];
+    const again = stored.map((playthrough) => recordAgain(game, playthrough));
+    const games = again.flatMap(({ playthrough }) => playthrough ?? []);
+    const changes = again.map(({ change }, index) => ({ name: stored[index]?.name ?? "", change }));
+    if (games.some((playthrough) => canonicalJson(playthrough.options) === canonicalJson(options))) {
+      return { games, changes };
+    }
+    const added = recordAtRandom(game, options);
+    return { games: [...games, added], changes: [...changes, { name: added.name, change: "added" }] };
   } catch {
-    return stored; // the check reports why the game cannot be played
+    return null;
+  }
+}
+
+function recordAgain(
+  game: Game,
+  stored: Playthrough,
+): { readonly playthrough: Playthrough | null; readonly change: RecordChange["change"] } {
+  if (!game.options.safeParse(stored.options).success) return { playthrough: null, change: "removed" };
+  const again = replayed(game, stored);
+  if (again === null || (again.outcome === null && stored.outcome !== null)) {
+    return { playthrough: recordAtRandom(game, stored.options), change: "other_actions" };
+  }
+  return { playthrough: again, change: format([again]) === format([stored]) ? "unchanged" : "other_states" };
+}
+
+/** Replays a recorded game; null if the rules no longer allow one of its actions. */
+function replayed(game: Game, stored: Playthrough): Playthrough | null {
+  try {
+    return replay(game, stored);
+  } catch {
+    return null;
   }
 }
 
@@ -135,10 +181,26 @@ function linesOf({ title, status, failure }: Checked, file: string): readonly st
   ];
 }
 
+/** The recorded games of a file, as the closing lines name them. */
+interface RecordedGames {
+  readonly file: string;
+  readonly games: number;
+  /** What was done with each game; undefined if nothing was recorded. */
+  readonly changes: readonly RecordChange[] | undefined;
+}
+
+/** The texts of what `--record` has done with a game. */
+const CHANGES = {
+  unchanged: "unchanged",
+  other_states: "recorded again with the same actions",
+  other_actions: "replaced by another random game, because its actions are no longer a complete game",
+  removed: "removed, because its options are no longer accepted",
+  added: "added",
+} as const satisfies Record<RecordChange["change"], string>;
+
 function closing(
   { games: played, obligations }: GameReport,
-  recorded: readonly Playthrough[],
-  file: string,
+  { file, games: count, changes }: RecordedGames,
   { record }: CheckGameFlags,
 ): readonly string[] {
   const violated = obligations.filter(({ status }) => status === "violated").length;
@@ -150,11 +212,15 @@ function closing(
         ? `${checks} could not end because of an error above.`
         : `${checks} need games that are played to the end.`;
     const violations = `${counted(violated, "obligation is", "obligations are")} violated.`;
-    return [skipped > 0 ? `${violations} ${later}` : violations];
+    const unrecorded = record ? ["--record has recorded nothing. It records when all obligations are kept."] : [];
+    return [skipped > 0 ? `${violations} ${later}` : violations, ...unrecorded];
   }
-  const games = counted(recorded.length, "recorded game", "recorded games");
-  if (record) return [`All obligations are kept. ${basename(file)} has ${games}.`];
-  if (recorded.length > 0) return [`All obligations are kept, also by ${games} of ${basename(file)}.`];
+  const games = counted(count, "recorded game", "recorded games");
+  if (changes) {
+    const lines = changes.map(({ name, change }) => `  ${name}: ${CHANGES[change]}`);
+    return [`All obligations are kept. ${basename(file)} has ${games}.`, ...lines];
+  }
+  if (count > 0) return [`All obligations are kept, also by ${games} of ${basename(file)}.`];
   return [
     "All obligations are kept.",
     `There is no recorded game. --record writes one to ${basename(file)}, so that later changes of the rules are noticed.`,
