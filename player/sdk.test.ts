@@ -14,6 +14,17 @@ test("a bot of one game has the view and the actions of that game", () => {
   expectTypeOf(bot).returns.toEqualTypeOf<string>();
 });
 
+test("a turn has the roles of its game, and a bot of all games may have any role", () => {
+  expectTypeOf<Turn<"chess.v1">["role"]>().toEqualTypeOf<"white" | "black">();
+  expectTypeOf<Turn<"rps.v1">["role"]>().toEqualTypeOf<"player_1" | "player_2">();
+  expectTypeOf<Turn<"chess.v1" | "connect_four.v1">["role"]>().toEqualTypeOf<"white" | "black" | "red" | "yellow">();
+  expectTypeOf<Turn["role"]>().toEqualTypeOf<string>();
+  // @ts-expect-error rock, paper, scissors has no role `white`
+  const misspelt = (({ role }) => (role === "white" ? "rock" : "paper")) satisfies Bot<"rps.v1">;
+  const valid = (({ role, view }) => (view.choices[role] === null ? "rock" : "paper")) satisfies Bot<"rps.v1">;
+  expectTypeOf([misspelt, valid]).toBeArray();
+});
+
 test("a bot of one game cannot return an action of another game, or nothing", () => {
   // @ts-expect-error a column of Connect Four is a number
   const text = (() => "four") satisfies Bot<"connect_four.v1">;

@@ -4,7 +4,7 @@
  * without parameters that creates such an object for each match.
  */
 import type { Game } from "#shared/games/game.ts";
-import type { ActionOf, GameId, ViewOf } from "#shared/games/registry.ts";
+import type { ActionOf, GameId, RoleOf, ViewOf } from "#shared/games/registry.ts";
 import type { Random } from "#shared/lib/rng.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
 
@@ -16,7 +16,7 @@ export type BotGame = GameId | Game;
 /** A turn of a match. */
 export interface Turn<G extends BotGame = GameId> {
   readonly game: G extends Game ? G["id"] : G;
-  readonly role: string;
+  readonly role: RoleOf<G>;
   /** The part of the state that this role may know. */
   readonly view: ViewOf<G>;
   /** All legal actions. They are computed on first access. */
@@ -39,8 +39,8 @@ export interface Turn<G extends BotGame = GameId> {
   readonly random: Random;
   /** Aborted when the time limit of this turn or the match is over. */
   readonly signal: AbortSignal;
-  /** Writes a line to the player's terminal and log. */
-  log(message: string): void;
+  /** Writes its arguments as one line to the player's terminal and log. A value that is not text is written as Node.js shows it. */
+  log(...values: readonly unknown[]): void;
 }
 
 /** The clocks of a match. Each role gains `incrementMs` after each of its actions. */

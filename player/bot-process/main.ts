@@ -10,11 +10,13 @@ import { inspect } from "node:util";
 import { systemClock } from "#shared/lib/clock.ts";
 import { cutTo } from "#shared/lib/text.ts";
 import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
+import { resolveOtherEndings } from "#shared/runtime/files/other-endings.ts";
 import type { BotObject, Turn } from "../sdk.ts";
 import { checkedAction, NotAnAction } from "./action.ts";
 import { type BotForm, formOf, gamesOf } from "./bot-object.ts";
 import { guardProcess } from "./guard.ts";
 import { endIfReplaced } from "./intrinsics.ts";
+import { logLine } from "./log-line.ts";
 import {
   type DeniedAccess,
   type FromBotProcess,
@@ -48,6 +50,7 @@ await load();
 
 async function load(): Promise<void> {
   await guardProcess(Number(memoryMb));
+  resolveOtherEndings();
   if (debuggerAddress !== undefined) await waitForDebugger(debuggerAddress);
   let exported: { readonly default?: unknown; readonly games?: unknown };
   // The import does not end if the bot replaces `then` of promises. The process then waits, or ends because nothing is left to do.
@@ -153,7 +156,8 @@ async function choose(id: number, { match: number, turn }: Extract<Question, { t
   match.history.push(...(turn.history as Match["history"]));
   const controller = new AbortController();
   turns.set(id, controller);
-  const log = (line: string): void => send({ type: "log", match: number, line: textOf(line) });
+  const log = (...values: readonly unknown[]): void =>
+    send({ type: "log", match: number, line: textOf(logLine(values)) });
   try {
     // A copy, because the next turn adds to the list.
     return checkedAction(

@@ -69,6 +69,17 @@ describe("a turn", () => {
     expect(shown).toEqual(["thinking"]);
   });
 
+  test("writes all arguments of log as one line", async () => {
+    const match = await beginWith(`
+      turn.log("best", 3, { move: { from: [1, 2] } }, undefined, null);
+      turn.log({ text: "100%s" });
+      turn.log("50%d", 1);
+      return 1;
+    `);
+    await match.choose(playerTurn(0));
+    expect(shown).toEqual(["best 3 { move: { from: [ 1, 2 ] } } undefined null", "{ text: '100%s' }", "50%d 1"]);
+  });
+
   test("has the whole history in each turn, also after a new process", async () => {
     const match = await beginWith(
       'if (turn.tick === 2) process.exit(3); return turn.history.map((one: any) => one.action).join("");',

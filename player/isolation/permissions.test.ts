@@ -81,6 +81,38 @@ export default { choose: () => six * 100 + five * 10 + data.four };`,
     expect(await (await beginWith(WRITE, { write: [dirname(path)] })).choose(playerTurn(0))).toBe("x");
   });
 
+  test.each(["./lib/five.ts", "./lib/five.js", "./lib/five"])("imports the file lib/five.ts as %s", async (name) => {
+    write("lib/five.ts", 'export { four as five } from "../four.js";');
+    write("four.ts", "export const four: number = 4;");
+    for (const bot of ["bot.ts", "bot.js"]) {
+      const file = write(bot, `import { five } from "${name}";\nexport default { choose: () => five };`);
+      expect(await (await begin(await load(file))).choose(playerTurn(0))).toBe(4);
+    }
+  });
+
+  test("imports the file that a name has, rather than one with another ending", async () => {
+    write("five.js", "export const five = 5;");
+    write("five.ts", "export const five = 6;");
+    const file = write("bot.ts", 'import { five } from "./five.js";\nexport default { choose: () => five };');
+    expect(await (await begin(await load(file))).choose(playerTurn(0))).toBe(5);
+  });
+
+  test("is told to write `import type` for a type of a package that is not installed, of one that is, and of a file", async () => {
+    const file = write("bot.ts", 'import { Bot } from "agent-league";\nexport default (() => 1) satisfies Bot;');
+    const advice = 'import type { Bot } from "agent-league"';
+    await expect(load(file)).rejects.toThrow(
+      `bot.ts:1:21: Could not resolve "agent-league". It has only types: write ${advice}`,
+    );
+    write("node_modules/agent-league/package.json", '{ "type": "module", "exports": "./sdk.js" }');
+    write("node_modules/agent-league/sdk.js", "export {};");
+    await expect(load(file)).rejects.toThrow(
+      `bot.ts:1: SyntaxError: The requested module 'agent-league' does not provide an export named 'Bot'. If Bot is a type, write: ${advice}`,
+    );
+    write("moves.ts", "export type Move = number;");
+    write("bot.ts", 'import { Move } from "./moves.js";\nexport default (): Move => 1;');
+    await expect(load(file)).rejects.toThrow('If Move is a type, write: import type { Move } from "./moves.js"');
+  });
+
   test("names an import that is missing", async () => {
     const file = write("bot.ts", 'import { x } from "./none.ts";\nexport default () => x;');
     await expect(load(file)).rejects.toThrow(`bot.ts does not load: ${file}:1:19: Could not resolve "./none.ts"`);

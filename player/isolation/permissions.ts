@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { BuildFailure } from "esbuild";
 import { moduleUrl } from "#shared/lib/module-file.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
+import { typeAdvice } from "#shared/runtime/files/thrown-position.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { withEsbuild } from "#shared/web/esbuild.ts";
 import { importedFiles } from "./imported-files.ts";
@@ -46,7 +47,8 @@ async function search(file: string): Promise<CodeFiles> {
     if (!errors) throw thrown; // esbuild itself failed
     const [error] = errors;
     const { line, column } = error?.location ?? {};
-    return { files: always, ofBot: [file], fault: `${file}:${line}:${(column ?? 0) + 1}: ${error?.text}` };
+    const text = `${error?.text}${typeAdvice(error?.text ?? "")}`;
+    return { files: always, ofBot: [file], fault: `${file}:${line}:${(column ?? 0) + 1}: ${text}` };
   }
 }
 

@@ -30,6 +30,14 @@ describe("a trusted bot", () => {
     expect(bot.create(() => {}).choose(TURN)).toBe(`rock${process.pid}`);
   });
 
+  it("imports a TypeScript file as .ts, as .js and without an ending", async () => {
+    writeFileSync(join(folder, "five.ts"), "export const five: number = 5;");
+    const names = ["./five.ts", "./five.js", "./five"];
+    const imports = names.map((name, index) => `import { five as f${index} } from "${name}";`);
+    const bot = await trustedBot(fileWith(`${imports.join("\n")}\nexport default (_) => [f0, f1, f2];`));
+    expect(bot.create(() => {}).choose(TURN)).toEqual([5, 5, 5]);
+  });
+
   it("has one object for each match", async () => {
     const bot = await trustedBot(fileWith("export default class { count = 0; choose() { return ++this.count; } }"));
     const [one, other] = [bot.create(() => {}), bot.create(() => {})];

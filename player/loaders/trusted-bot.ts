@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { findGameNamed } from "#shared/games/registry.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
+import { resolveOtherEndings } from "#shared/runtime/files/other-endings.ts";
 import { whereThrown } from "#shared/runtime/files/thrown-position.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { hashOfImports } from "../bot-hash.ts";
@@ -19,6 +20,7 @@ import type { BotObject, MatchInfo, Turn } from "../sdk.ts";
 export async function trustedBot(spec: string): Promise<LoadedBot> {
   if (!existsSync(resolve(spec))) throw new StartError(`${spec}: no such file`, EXIT.config);
   const file = realpathSync(resolve(spec));
+  resolveOtherEndings();
   let exported: { readonly default?: unknown; readonly games?: unknown };
   try {
     exported = await import(pathToFileURL(file).href);

@@ -4,6 +4,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import { asText, cutTo, inOneLine } from "#shared/lib/text.ts";
 import type { GameInvite, MoveRequest } from "#shared/protocol/messages.ts";
+import { logLine } from "../bot-process/log-line.ts";
 import type { MatchClocks, Turn } from "../sdk.ts";
 
 /** The values that all turns of a match share. */
@@ -75,7 +76,7 @@ class PlayedTurn {
     this.history = match.history;
     this.rejection = rejectionIn(request.error);
     this.clock = { deadline, remainingMs: () => endsAt - clock.monotonic(), match: clocksIn(request) };
-    this.log = match.log;
+    this.log = (...values) => match.log(logLine(values));
     this.#match = match;
     this.#request = request;
     this.#nth = nth;

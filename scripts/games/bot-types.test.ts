@@ -10,6 +10,7 @@ test("a bot of a game of a file has the view and the actions of its definition",
     expectTypeOf(turn.game).toEqualTypeOf<string>();
     expectTypeOf(turn.view.left).toEqualTypeOf<number>();
     expectTypeOf(turn.view.turn).toEqualTypeOf<"first_player" | "second_player">();
+    expectTypeOf(turn.role).toEqualTypeOf<"first_player" | "second_player">();
     expectTypeOf(turn.legal).toEqualTypeOf<readonly number[]>();
     expectTypeOf(turn.history[0]?.view.left).toEqualTypeOf<number | undefined>();
     return turn.view.left % 3 || turn.random.pick(turn.legal);

@@ -20,6 +20,7 @@ import { textOf } from "./chess/text.ts";
 import type { Game, Illegal } from "./game.ts";
 
 const ROLES = ["white", "black"] as const;
+type Seat = (typeof ROLES)[number];
 
 /**
  * UCI: "e2e4", "e1g1" to castle, "e7e8q" to promote. With an option of adjudication, the score of the position from the
@@ -113,7 +114,7 @@ An action is a move in UCI: "e2e4", "e1g1" to castle, "e7e8q" to promote. Where 
  * Chess by the FIDE Laws. Checkmate, stalemate, insufficient material, the third repetition and the fifty-move rule end
  * the game immediately, without a claim.
  */
-export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
+export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView, Seat> = {
   id: "chess.v1",
   roles: ROLES,
   // There are at most 118 pawn moves and captures, and fewer than 100 plies between two of them.

@@ -28,6 +28,7 @@ import {
 import { WORDS } from "./words/codenames-words.ts";
 
 const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
+type Seat = (typeof ROLES)[number];
 export type Team = (typeof TEAMS)[number];
 export type Identity = Team | "neutral" | "assassin";
 
@@ -140,7 +141,7 @@ as text: "OCEAN 2", "WHALE", "pass".`;
 /**
  * Codenames (V. Chvatil, 2015). The legal clues of a spymaster are a sample: any word that follows the rules is legal.
  */
-export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, CodenamesView> = {
+export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, CodenamesView, Seat> = {
   id: "codenames.v1",
   roles: ROLES,
   info: {

@@ -56,7 +56,7 @@ board is a draw. An action is the number of the column, as the list of legal act
  * Connect Four (Milton Bradley, 1974): a disc falls to the lowest free cell of its column, and four discs in a line
  * win.
  */
-export const connectFour: Game<ConnectFourOptions, ConnectFourState, ConnectFourAction, ConnectFourView> = {
+export const connectFour: Game<ConnectFourOptions, ConnectFourState, ConnectFourAction, ConnectFourView, Color> = {
   id: "connect_four.v1",
   roles: ROLES,
   info: {

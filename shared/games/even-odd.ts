@@ -82,7 +82,7 @@ An action is the number or the word.`;
  * - `sum`: the parity of the sum of both choices decides the round.
  * - `draw`: a number from 1 to 10 is drawn, and a player wins the round if only its guess is right.
  */
-export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddView> = {
+export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddView, Seat> = {
   id: "even_odd.v1",
   roles: ROLES,
   info: {

@@ -122,10 +122,16 @@ export type BoardKind = "chess" | "marks" | "discs" | "words" | "hands" | "numbe
  * - `toText(viewState(state, viewer), viewer)` equals `toText(state, viewer)`, so that a player can show its view;
  * - the spectator's view is derivable from every role's view, so that spectators may watch live.
  */
-export interface Game<Options = unknown, State = unknown, Action = unknown, View = unknown> {
+export interface Game<
+  Options = unknown,
+  State = unknown,
+  Action = unknown,
+  View = unknown,
+  RoleOf extends Role = Role,
+> {
   /** The id of the game with its version, e.g. "chess.v1". */
   readonly id: string;
-  readonly roles: readonly Role[];
+  readonly roles: readonly RoleOf[];
   readonly info: GameInfo;
   /** Parses options and adds defaults. `options.parse({})` returns the defaults. */
   readonly options: ZodType<Options>;

@@ -71,7 +71,7 @@ An action is "check", "bet", "call" or "fold".`;
  * one bet of 1. Several hands are played, and the role that acts first alternates. The seed is published after the
  * match, as in every game. The folded cards can then be computed from the seed, but not from a view.
  */
-export const kuhnPoker: Game<KuhnOptions, KuhnState, KuhnAction, KuhnView> = {
+export const kuhnPoker: Game<KuhnOptions, KuhnState, KuhnAction, KuhnView, Seat> = {
   id: "kuhn_poker.v1",
   roles: ROLES,
   // The longest hand is check, bet, call.

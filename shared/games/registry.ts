@@ -22,12 +22,14 @@ export const games = {
 export type GameId = keyof typeof games;
 type DefinitionOf<G extends GameId | Game> = G extends GameId ? (typeof games)[G] : G;
 type PartsOf<G extends GameId | Game> =
-  DefinitionOf<G> extends Game<unknown, unknown, infer Action, infer View>
-    ? { readonly action: Action; readonly view: View }
+  DefinitionOf<G> extends Game<unknown, unknown, infer Action, infer View, infer Role>
+    ? { readonly action: Action; readonly view: View; readonly role: Role }
     : never;
 /** The type of the actions of a built-in game, named by its id, or of the type of a game's definition. */
 export type ActionOf<G extends GameId | Game> = PartsOf<G>["action"];
 export type ViewOf<G extends GameId | Game> = PartsOf<G>["view"];
+/** The type of the roles. It is `string` for any built-in game, so that a bot of all games can compare a role with any name. */
+export type RoleOf<G extends GameId | Game> = GameId extends G ? string : PartsOf<G>["role"];
 
 /** The ids of the built-in games. Code that also serves games of files uses `knownGameIds`. */
 export const gameIds = Object.keys(games) as readonly GameId[];

@@ -55,7 +55,7 @@ An action is "rock", "paper" or "scissors".`;
  * Rock, paper, scissors. With `best_of` n at most n rounds are played, including draws. The game ends when the trailing
  * player cannot catch up.
  */
-export const rps: Game<RpsOptions, RpsState, RpsAction, RpsView> = {
+export const rps: Game<RpsOptions, RpsState, RpsAction, RpsView, Seat> = {
   id: "rps.v1",
   roles: ROLES,
   info: {

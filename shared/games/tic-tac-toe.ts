@@ -39,7 +39,7 @@ const RULES = `Tic-tac-toe. The role x begins. In its turn a player marks an emp
 An action is a cell: the column letter and the row number, as the list of legal actions names them.`;
 
 /** Tic-tac-toe: x begins, and three marks in a row, column or diagonal win. */
-export const ticTacToe: Game<TicTacToeOptions, TicTacToeState, TicTacToeAction, TicTacToeView> = {
+export const ticTacToe: Game<TicTacToeOptions, TicTacToeState, TicTacToeAction, TicTacToeView, Mark> = {
   id: "tic_tac_toe.v1",
   roles: ROLES,
   info: {

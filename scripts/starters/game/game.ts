@@ -13,7 +13,7 @@ interface State {
 const otherThan = (role: Role): Role => (role === "first_player" ? "second_player" : "first_player");
 
 /** Nim with one heap: the players take one or two sticks in turn, and the player that takes the last one wins. */
-const game: Game<{ heap: number }, State, number, State> = {
+const game: Game<{ heap: number }, State, number, State, Role> = {
   id: "nim.v1",
   roles: ROLES,
   info: {

@@ -7,6 +7,7 @@ import type { Game } from "../../games/game.ts";
 import { findGame, isBuiltIn, registerGame } from "../../games/registry.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { pathOf } from "../../lib/schema-messages.ts";
+import { resolveOtherEndings } from "../files/other-endings.ts";
 import { whereThrown } from "../files/thrown-position.ts";
 import { EXIT, StartError } from "../process/exit.ts";
 
@@ -54,6 +55,7 @@ export async function loadGames(files: readonly string[]): Promise<readonly Game
 export async function readGame(path: string): Promise<Result<Game, string>> {
   if (!existsSync(path)) return err(`${path}: no such file`);
   resolveAuthorApi();
+  resolveOtherEndings();
   let exported: Record<string, unknown>;
   try {
     exported = await import(pathToFileURL(path).href);
