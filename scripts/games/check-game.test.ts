@@ -29,6 +29,7 @@ describe("league new-game", () => {
     const { code, stdout } = await league(["check-game", file, "--json"]);
     const { obligations, ...rest } = JSON.parse(stdout);
     expect([code, rest]).toMatchObject([0, { ok: true, game: "stick_game.v1", file, recorded: 1 }]);
+    expect(rest).not.toHaveProperty("record");
     expect(obligations.filter(({ status }: { status: string }) => status !== "kept")).toEqual([]);
   });
 

@@ -58,10 +58,11 @@ export async function checkGameFile(file: string, flags: CheckGameFlags): Promis
   const changes = isKept ? recording?.changes : undefined;
   if (changes) writeFileSync(recordFile, format(recorded));
   if (flags.json) {
-    const document = { ok: isKept, game: game.id, file: path, games: report.games, actions: report.actions };
+    const played = { games: report.games, actions: report.actions };
+    const document = { ok: isKept, game: game.id, file: path, ...played, recorded: recorded.length };
     const shown = obligations.map((checked) => documentOf(checked, path));
     process.stdout.write(
-      `${JSON.stringify({ ...document, recorded: recorded.length, record: changes, obligations: shown }, replaceNonJson, 2)}\n`,
+      `${JSON.stringify({ ...document, ...(changes && { record: changes }), obligations: shown }, replaceNonJson, 2)}\n`,
     );
     return isKept ? EXIT.ok : EXIT.failed;
   }
