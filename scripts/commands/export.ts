@@ -83,7 +83,7 @@ async function exportedFrom(source: Source): Promise<{ readonly exported: Export
 
 /**
  * `league verify`: prints the standings and the verdict. Resolves with 0 for a sound export. Rejects with StartError: exit code 1 and a line for each of
- * the first faults if the export is not sound, 2 if the folder is not an export. With `json` it prints a document and resolves with 0 or 1. A database
+ * the first faults if the export is not sound, or the game if its file is missing, 2 if the folder is not an export. With `json` it prints a document and resolves with 0 or 1. A database
  * is checked by an export of its content.
  */
 export async function verify(chosen: Promise<Source>, flags: VerifyFlags): Promise<number> {
@@ -122,13 +122,14 @@ async function verifyFolder(folder: string | undefined, flags: VerifyFlags, sign
   const { faults } = verified;
   if (flags.json) {
     process.stdout.write(`${escapeJson(JSON.stringify(documentOf(verified), null, 2))}\n`);
-    return faults.length === 0 ? EXIT.ok : EXIT.failed;
+    return faults.length === 0 && verified.unknownGames.length === 0 ? EXIT.ok : EXIT.failed;
   }
   if (faults.length > 0) {
     const lines = limited(faults.map(({ file, message }) => cutTo(MAX_CHARACTERS, inOneLine(`${file}: ${message}`))));
     const verdict = `not sound: ${counted(faults.length, "fault")}`;
     throw new StartError([...lines, verdict, ...gameHint(verified, flags.game)].join("\n"), EXIT.failed);
   }
+  if (verified.unknownGames.length > 0) throw new StartError(uncheckedText(verified.unknownGames), EXIT.failed);
   const tables = [...verified.standings].map(([leagueId, rows]) =>
     standingsTable(inOneLine(leagueId), rows.map(printable)),
   );
@@ -136,6 +137,13 @@ async function verifyFolder(folder: string | undefined, flags: VerifyFlags, sign
   process.stdout.write(`${tables.join("\n\n")}\n\n${lines.join("\n")}\n`);
   return EXIT.ok;
 }
+
+/** The verdict without the rules of a game. */
+const uncheckedText = (games: readonly string[]): string =>
+  [
+    `cannot be checked without --game FILE, the file of ${joinItems(games, ", ")}: the matches are replayed by its rules`,
+    "No fault was found in what does not depend on these rules.",
+  ].join("\n");
 
 /** Returns the reason why matches of a game that is not built in may not replay. */
 function gameHint({ unknownGames }: Verified, given: readonly string[]): readonly string[] {
@@ -150,12 +158,13 @@ function gameHint({ unknownGames }: Verified, given: readonly string[]): readonl
 
 /** The document of `verify --json`. */
 function documentOf(verified: Verified): object {
-  const { verdict, faults, exceptions, matches, withoutLog, digest, signature } = verified;
+  const { verdict, faults, exceptions, matches, withoutLog, digest, signature, unknownGames } = verified;
   return {
-    ok: faults.length === 0,
+    ok: faults.length === 0 && unknownGames.length === 0,
     verdict,
     matches,
     without_log: withoutLog,
+    unknown_games: unknownGames,
     unplayed: Object.fromEntries(verified.unplayed),
     discarded: verified.discarded,
     digest,

@@ -1,3 +1,4 @@
+import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { faultsOfMatch } from "#shared/session/match-result.ts";
 import { summaryOf } from "../../../league-manager/league/outcome.ts";
@@ -13,6 +14,7 @@ export function checkAnnulledLog(findings: Findings, { annulled }: LeagueLog, { 
     findings.blame(file, "has an annulled_log, but the log of the league does not annul a result of this match");
     return;
   }
+  if (!findGame(match.game)) return;
   const played = { ...match, ...summaryOf(before), faults: [...before.outcome.faults], log: match.annulled_log };
   const faults = faultsOfMatch(played);
   for (const message of faults) findings.blame(file, `annulled_log: ${message}`);

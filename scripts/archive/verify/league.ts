@@ -63,8 +63,8 @@ function leagueFaults(run: LoggedRun, exported: LoggedLeague, league: League): r
     isDeepStrictEqual(actual[field as keyof typeof actual], value) ? [] : [`its field ${field} differs from its log`],
   );
   if (league.runId !== run.run_id) faults.push("its log belongs to another run");
-  if (!isDeepStrictEqual(findGame(league.game)?.roles, league.roles))
-    faults.push(`its roles are not those of ${league.game}`);
+  const rules = findGame(league.game);
+  if (rules && !isDeepStrictEqual(rules.roles, league.roles)) faults.push(`its roles are not those of ${league.game}`);
   return [...faults, ...seedFaults(run, exported)];
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { parseEntry } from "#shared/session/entry.ts";
 import { faultsOfMatch, participantsOf } from "#shared/session/match-result.ts";
@@ -50,7 +51,8 @@ export function checkMatches(
     if (!match) return [];
     const faults = faultsIn({ ...league, options: optionsOf(matchId) }, playerIds, matchId, match);
     for (const message of faults) findings.blame(file, message);
-    if (faults.length === 0 && match.log.length > 0 && !namesItsPlayers(match)) {
+    const isReplayed = match.log.length > 0 && findGame(league.game) !== undefined;
+    if (faults.length === 0 && isReplayed && !namesItsPlayers(match)) {
       findings.except(file, `the log of ${matchRef(league.league_id, matchId)} does not name its players`);
     }
     return [{ file, match }];
@@ -70,7 +72,8 @@ function faultsIn(
   if (!isDeepStrictEqual(match.clock, league.clock)) faults.push("its clocks are not those of the league");
   const unknownIds = Object.values(match.roles).filter((id) => !playerIds.has(id));
   for (const id of unknownIds) faults.push(`${id} is not a player of ${league.league_id}`);
-  return match.log.length > 0 ? [...faults, ...faultsOfMatch(match)] : faults;
+  // Without the rules of the game, the log cannot be replayed.
+  return match.log.length > 0 && findGame(league.game) ? [...faults, ...faultsOfMatch(match)] : faults;
 }
 
 /** Whether the first entry of a sound log names the players of the match. Referees of other programs may name participants differently. */

@@ -19,7 +19,7 @@ import { checkNames } from "./names.ts";
 import { checkBytes, openSource, readDocument, type Source } from "./source.ts";
 import { checkUnlogged, NO_LEAGUE_LOG } from "./unlogged.ts";
 
-type Verdict = "verified" | "verified except" | "not sound";
+type Verdict = "verified" | "verified except" | "cannot be checked" | "not sound";
 
 /** The result of `verifyExport`. */
 export interface Verified {
@@ -41,7 +41,10 @@ export interface Verified {
   readonly unplayed: ReadonlyMap<string, number>;
   /** The ids of the leagues that have not started. */
   readonly notStarted: readonly string[];
-  /** The ids of the games of leagues that this process does not know, so that their matches cannot be replayed. */
+  /**
+   * The ids of the games of leagues that this process does not know. Their matches cannot be replayed, so that the export has no fault for this reason, and is
+   * not verified either.
+   */
   readonly unknownGames: readonly string[];
   /** The number of discarded assignments: the match was taken from its referee and got a new epoch. */
   readonly discarded: number;
@@ -65,18 +68,30 @@ export function verifyExport(folder: string, key: KeyObject | null = null): Veri
   if (run) checkUnlistedFiles(source, run, checked);
   if (run && checked.length === 0) findings.except(RUN_FILE, "nothing to verify: no match is completed");
   const unlogged = checked.filter(({ match }) => (match.annulled_log ?? match.log).length === 0);
+  const unknownGames = [...new Set(run?.leagues.map(({ game }) => game))].filter((game) => !findGame(game));
+  const replayed = checked.filter((one) => !unlogged.includes(one) && !unknownGames.includes(one.match.game));
   return {
-    verdict: faults.length > 0 ? "not sound" : exceptions.length > 0 ? "verified except" : "verified",
+    verdict: verdictOf({ faults, exceptions, unknownGames }),
     ...{ faults, exceptions, digest, signature, standings },
-    matches: checked.length - unlogged.length,
+    matches: replayed.length,
     withoutLog: unlogged.map(({ match }) => matchRef(match.league_id, match.match_id)),
-    unknownGames: [...new Set(run?.leagues.map(({ game }) => game))].filter((game) => !findGame(game)),
+    unknownGames,
     discarded: [...leagues.values()].reduce((sum, { discarded }) => sum + discarded, 0),
     notStarted: (run?.leagues ?? []).filter(({ status }) => status === "open").map(({ league_id }) => league_id),
     unplayed: new Map(
       [...leagues].flatMap(([id, { unplayed }]) => (unplayed === null ? [] : [[id, unplayed] as const])),
     ),
   };
+}
+
+function verdictOf({
+  faults,
+  exceptions,
+  unknownGames,
+}: Pick<Verified, "faults" | "exceptions" | "unknownGames">): Verdict {
+  if (faults.length > 0) return "not sound";
+  if (unknownGames.length > 0) return "cannot be checked";
+  return exceptions.length > 0 ? "verified except" : "verified";
 }
 
 function checkSignature(source: Source, digest: string, key: KeyObject | null): Verified["signature"] {
@@ -131,13 +146,15 @@ function checkLoggedRun(source: Source, run: LoggedRun): ReadonlyMap<string, Che
 
 function checkStandings(
   { findings }: Source,
-  { league_id, players, standings }: ExportedRun["leagues"][number],
+  { league_id, game, players, standings }: ExportedRun["leagues"][number],
   leagues: ReadonlyMap<string, CheckedLeague>,
 ): readonly Standing[] {
   const checked = leagues.get(league_id);
   const results = (checked?.matches ?? []).map(({ match }) => ({ ...match, points: match.match_points }));
   const names = players.map(({ player_id, display_name }) => ({ player_id, display_name }));
   const recomputed = checked?.league ? standingsOf(checked.league, names) : foldStandings(names, results);
+  // The rules name the teams of a game, whose results the standings add up.
+  if (!findGame(game)) return recomputed;
   if (!isDeepStrictEqual(standings, recomputed) && !isDeepStrictEqual(standings, withDistinctRanks(recomputed)))
     findings.blame(RUN_FILE, `the standings of ${league_id} do not follow from its matches`);
   return recomputed;

@@ -31,7 +31,30 @@ it("a league of a game of a file is played, exported and verified", async () => 
   const out = join(test.folder, "export");
   expect((await league(["export", join(test.folder, "data"), "--out", out])).code).toBe(0);
   const unknown = await league(["verify", out]);
-  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("Not a built-in game: nim.v1.")]);
+  expect([unknown.code, unknown.stdout, unknown.stderr]).toEqual([
+    1,
+    "",
+    expect.stringMatching(
+      /^cannot be checked without --game FILE, the file of nim\.v1: .*\nNo fault was found in .*\n$/,
+    ),
+  ]);
+  const document = JSON.parse((await league(["verify", out, "--json"])).stdout);
+  expect(document).toMatchObject({
+    ok: false,
+    verdict: "cannot be checked",
+    unknown_games: ["nim.v1"],
+    faults: [],
+    matches: 0,
+  });
+  const result = join(out, "matches", "nim", "R1M1.json");
+  const sound = readFileSync(result, "utf8");
+  writeFileSync(result, sound.replace('"epoch": 1', '"epoch": 2'));
+  const changed = await league(["verify", out]);
+  expect([changed.code, changed.stderr]).toEqual([
+    1,
+    expect.stringMatching(/\nnot sound: .*\nNot a built-in game: nim\.v1\./),
+  ]);
+  writeFileSync(result, sound);
   const verified = await league(["verify", out, "--game", file]);
   expect([verified.code, verified.stdout]).toEqual([0, expect.stringContaining("3 matches replayed")]);
   writeFileSync(file, STARTER_GAME.replace('"last_taken"', '"last_stick"'));
