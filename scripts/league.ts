@@ -167,7 +167,10 @@ withPermissionOptions(
     "--game <game>",
     "id of the game, e.g. chess.v1, its name, e.g. chess, or the file of a game (default: the first game that a .ts or .js bot exports, else rps)",
   )
-  .option("--option <name=value...>", "options of the game, e.g. best_of=5 (default: those of the game)")
+  .option(
+    "--option <name=value...>",
+    "options of the game, e.g. best_of=5 (default: those of the game; best_of=9 in rps)",
+  )
   .option("--seed <seed>", "make the match repeatable (default: a random seed)")
   .addOption(clockFlag("no clocks"))
   .addOption(moveMsFlag())

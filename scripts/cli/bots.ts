@@ -29,7 +29,10 @@ export function addBotCommands(): void {
     .argument("<bot>", `bot of the game's first role: ${BOT_FILES}`)
     .argument("[opponent]", "bot of the second role, as in league play", "random")
     .option("--game <game>", "id of the game, its name, or the file of a game (default: as in league play)")
-    .option("--option <name=value...>", "options of the game, e.g. best_of=5 (default: those of the game)")
+    .option(
+      "--option <name=value...>",
+      "options of the game, e.g. best_of=5 (default: those of the game; best_of=9 in rps)",
+    )
     .option("--seed <seed>", "seed of the match", "1")
     .addOption(verboseOption())
     .action(async (bot: string, opponent: string, options) =>

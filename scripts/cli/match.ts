@@ -28,7 +28,10 @@ export function addMatchCommand(): void {
       "--game <game>",
       "id of the game, its name or its file (default: the first game that a bot exports, else rps)",
     )
-    .option("--option <name=value...>", "options of the game, e.g. best_of=5 (default: those of the game)")
+    .option(
+      "--option <name=value...>",
+      "options of the game, e.g. best_of=5 (default: those of the game; best_of=9 in rps)",
+    )
     .option(
       "--games <n>",
       "games of each two bots, with --gauntlet of the first bot and each other (default: 100; with --sprt at most 20000)",

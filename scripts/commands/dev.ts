@@ -10,6 +10,7 @@ import { isGameFile } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { importedFiles } from "../../player/isolation/imported-files.ts";
 import { BOT_FILES, isBotFile, isModuleFile, programIn } from "../../player/loaders/bot-files.ts";
+import { botIn } from "../games/bots-of-command.ts";
 
 interface DevFlags extends PermissionFlags {
   readonly game?: string;
@@ -22,7 +23,8 @@ interface DevFlags extends PermissionFlags {
 const QUIET_MS = 100;
 
 /** `league dev BOT OPPONENT`: runs `league play` each time the bot, or the file of its game, is saved. Resolves with the exit code after a signal. */
-export async function dev(bot: string, opponent: string, flags: DevFlags): Promise<number> {
+export async function dev(text: string, opponent: string, flags: DevFlags): Promise<number> {
+  const bot = botIn(text);
   if (!isBotFile(bot)) throw new StartError(`${bot} is not the file of a bot: give ${BOT_FILES}`, EXIT.usage);
   const file = resolve(programIn(bot).program);
   if (!existsSync(file)) throw new StartError(`${bot}: no such file`, EXIT.config);
@@ -38,7 +40,7 @@ export async function dev(bot: string, opponent: string, flags: DevFlags): Promi
       files = [...new Set((await Promise.all(sources.map((source) => filesOf(source, former)))).flat())];
       // The files are watched before the match reads them, so that no save is missed.
       const saved = nextSave(files, stopping.signal);
-      const match = startMatch(bot, opponent, flags, temporary);
+      const match = startMatch(text, opponent, flags, temporary);
       const first = await Promise.race([match.ended, saved]);
       if (first === EXIT.usage) return first;
       if (typeof first === "number") write(`waiting for a change of ${namesOf(files, dirname(file))}; Ctrl-C ends`);

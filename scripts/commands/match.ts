@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { findFormat } from "#shared/formats/registry.ts";
 import { teamIdOf } from "#shared/formats/teams.ts";
+import { findGame } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { playerId, systemIds } from "#shared/lib/ids.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
@@ -12,7 +13,8 @@ import type { SprtOptions } from "#shared/statistics/sprt.ts";
 import type { League } from "../../league-manager/league/league.ts";
 import { withLeagues } from "../archive/reports/report-run.ts";
 import { writeReports } from "../archive/reports/write-reports.ts";
-import { namesOf } from "../games/bots-of-command.ts";
+import { namedBots } from "../games/bots-of-command.ts";
+import { gameHead } from "../games/game-options.ts";
 import { matchDocument } from "../match/document.ts";
 import { durationText } from "../match/live-line.ts";
 import { playLocally } from "../match/local/play-locally.ts";
@@ -103,11 +105,9 @@ async function resumed(bots: readonly string[], flags: MatchFlags) {
 
 function matchTermsOf({ config }: RunFolder, { bots }: Terms): MatchTerms {
   const [league] = config.leagues;
-  const names = namesOf(bots);
-  const players = bots.map((bot, index) => ({
+  const players = namedBots(bots).map((named, index) => ({
     playerId: league?.teams ? teamIdOf(index) : playerId(index + 1),
-    name: names[index] ?? bot,
-    bot,
+    ...named,
   }));
   const options = findFormat(league?.format ?? "")?.options.parse(league?.format_options ?? {});
   const { games, max_games } = options as { readonly games?: number; readonly max_games?: number };
@@ -131,7 +131,7 @@ function printResult({ terms, flags, folder, matchTerms }: MatchRun, league: Lea
   const status = exitCode === EXIT.ok ? "completed" : "interrupted";
   const text = flags.json
     ? JSON.stringify(matchDocument(state, { game, options, seed, mode: terms.mode, status }), null, 2)
-    : reportText(`${game}, ${gamesText(state)}, seed ${seed}`, state);
+    : reportText(`${gameHead(game, findGame(game), options)}, ${gamesText(state)}, seed ${seed}`, state);
   process.stdout.write(`${text}\n`);
 }
 

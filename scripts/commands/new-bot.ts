@@ -10,6 +10,7 @@ import { DEFAULT_CONFIG } from "#shared/runtime/defaults.ts";
 import { isGameFile } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { inShell } from "../cli/shell-word.ts";
+import { optionsOfCommand } from "../games/game-options.ts";
 import { namedGame } from "../games/named-game.ts";
 import { gameDocs } from "./game-docs.ts";
 import { writeStarter } from "./starter-folder.ts";
@@ -40,7 +41,11 @@ export async function newBot(path: string, { game: gameName, lang }: NewBotFlags
   }
   const folder = resolve(path);
   const gameFile = isGameFile(gameName) ? gameName : null;
-  const texts = { ...textsOf(game, gameFile, lang, path), ...(await leagueToTry(game, gameFile)) };
+  const texts = {
+    ...textsOf(game, gameFile, lang, path),
+    ...comparisonTexts(game),
+    ...(await leagueToTry(game, gameFile)),
+  };
   const type = gameFile === null ? JSON.stringify(game.id) : typeOf(gameFile, folder);
   const files = [...filesOf(game, type, lang, texts)];
   writeStarter(path, files);
@@ -57,7 +62,26 @@ export async function newBot(path: string, { game: gameName, lang }: NewBotFlags
   return EXIT.ok;
 }
 
-type Texts = ReturnType<typeof textsOf> & Awaited<ReturnType<typeof leagueToTry>>;
+/** The built-in games in which every bot scores about 50% against the built-in bot `random`. */
+const FAIR_AGAINST_RANDOM: readonly string[] = ["rps.v1", "even_odd.v1"] satisfies readonly GameId[];
+
+/** Returns the texts about the first comparison, which a better bot can win. */
+function comparisonTexts(game: Game) {
+  if (!FAIR_AGAINST_RANDOM.includes(game.id)) {
+    const compare = "Until you change the bot, it plays as `random` does, and the result is about 50%.";
+    return { opponent: "random", compare };
+  }
+  const example =
+    game.id === STARTER_GAME
+      ? " `docs/bots.md` of agent-league has one, which repeats the last choice of its opponent."
+      : "";
+  return {
+    opponent: "cycle",
+    compare: `A bot that chooses at random, as this one does until you change it, scores about 50% against every bot of this game. A bot that expects the choices of \`cycle\`, which takes the legal actions in turn, is better than \`cycle\`.${example}`,
+  };
+}
+
+type Texts = ReturnType<typeof textsOf> & ReturnType<typeof comparisonTexts> & Awaited<ReturnType<typeof leagueToTry>>;
 
 /** Returns the values of the placeholders in the README. */
 const textsOf = (game: Game, gameFile: string | null, lang: Language, path: string) => ({
@@ -77,6 +101,12 @@ const textsOf = (game: Game, gameFile: string | null, lang: Language, path: stri
   leagues: exportsGames(lang)
     ? "Without `--league`, the player enters every open league of the games in the export `games` of the bot."
     : "Without `--league`, the player enters every open league, also those of other games, for which this bot is not written.",
+  rounds: Object.entries(optionsOfCommand(game, []))
+    .map(
+      ([name, value]) =>
+        ` \`play\`, \`dev\` and \`match\` set \`${name}=${value}\`, unless \`--option ${name}=N\` says otherwise.`,
+    )
+    .join(""),
   docs: gameDocs(game),
 });
 

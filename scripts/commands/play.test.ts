@@ -21,22 +21,35 @@ describe("league play", () => {
     expect(first).toMatchObject({ code: 0, stderr: "" });
     expect(second.stdout).toBe(first.stdout);
     expect(first.stdout).toMatch(
-      /^player_1: random\nplayer_2: cycle\n\n1\. player_1 (rock|paper|scissors)\n2\. player_2 /,
+      /^rps\.v1 \(best_of=3\)\nplayer_1: random\nplayer_2: cycle\n\n1\. player_1 (rock|paper|scissors)\n2\. player_2 /,
     );
     expect(first.stdout).toMatch(/\n(random wins \(rounds won\)|cycle wins \(rounds won\)|draw)\n$/);
   });
 
-  it("names a bot after its file, without the folder and shortened if necessary", async () => {
+  it("plays rock, paper, scissors as a best of nine rounds, and names its options also in the JSON document", async () => {
+    const played = await league(["play", "cycle", "cycle", "--game", "rps"]);
+    expect([played.code, played.stdout]).toEqual([0, expect.stringMatching(/^rps\.v1 \(best_of=9\)\n/)]);
+    expect(played.stdout).toContain("\nRound 9: ");
+    const { stdout } = await league(["play", "cycle", "cycle", "--game", "rps", "--option", "best_of=1", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ game: "rps.v1", options: { best_of: 1 }, moves: [{}, {}] });
+  });
+
+  it("names a bot after its file or, if it is called bot, after its folder, shortened if necessary", async () => {
     const folder = join(newFolder(), "a-folder-that-is-somewhere".repeat(4), "deep-below".repeat(10));
     mkdirSync(folder, { recursive: true });
     const longName = `${"long".repeat(40)}.ts`;
-    for (const name of ["bot.ts", longName]) writeFileSync(join(folder, name), 'export default () => "rock";\n');
+    for (const name of ["mine.ts", longName]) writeFileSync(join(folder, name), 'export default () => "rock";\n');
     const play = (first: string, second: string) => league(["play", first, second, "--game", "rps", "--seed", "7"]);
-    const bot = join(folder, "bot.ts");
-    const [two, same] = await Promise.all([play(bot, join(folder, longName)), play(bot, bot)]);
+    const mine = join(folder, "mine.ts");
+    const [two, same, named] = await Promise.all([
+      play(mine, join(folder, longName)),
+      play(mine, mine),
+      play(`old one=${mine}`, mine),
+    ]);
     expect(two).toMatchObject({ code: 0, stderr: "" });
-    expect(two.stdout).toMatch(/^player_1: bot\.ts\nplayer_2: (long){22}lo…\n/);
-    expect(same.stdout).toMatch(/^player_1: bot\.ts 1\nplayer_2: bot\.ts 2\n/);
+    expect(two.stdout).toMatch(/\nplayer_1: mine\.ts\nplayer_2: (long){22}lo…\n/);
+    expect(same.stdout).toMatch(/\nplayer_1: mine\.ts 1\nplayer_2: mine\.ts 2\n/);
+    expect(named.stdout).toMatch(/\nplayer_1: old one\nplayer_2: mine\.ts\n/);
   });
 
   it.each([
@@ -62,33 +75,44 @@ describe("league play", () => {
   });
 
   it("prints each turn of both bots with --verbose: the view, the number of legal actions, the action and the time", async () => {
-    const bot = join(newFolder(), "bot.ts");
+    const bot = join(newFolder(), "mine.ts");
     writeFileSync(
       bot,
       'export default ({ rejection }) => {\n  if (rejection === null) return "spock";\n  return "paper";\n};\n',
     );
-    const { code, stderr } = await league(["play", bot, "cycle", "--game", "rps", "--seed", "7", "--verbose"]);
+    const { code, stderr } = await league([
+      "play",
+      bot,
+      "cycle",
+      "--game",
+      "rps",
+      "--option",
+      "best_of=1",
+      "--seed",
+      "7",
+      "--verbose",
+    ]);
     expect(code, stderr).toBe(0);
     const lines = stderr.replaceAll(/\d+\.\d ms/g, "N ms").split("\n");
-    expect(lines.filter((line) => line.startsWith("bot.ts: "))).toEqual([
-      "bot.ts: tick 0 as player_1, 3 legal actions",
-      "bot.ts:   Round 1: choose rock, paper or scissors.",
-      'bot.ts: tick 0: "spock" after N ms',
-      "bot.ts: tick 0 as player_1, 3 legal actions, again: illegal move: choose rock, paper or scissors",
-      "bot.ts:   Round 1: choose rock, paper or scissors.",
-      'bot.ts: tick 0: "paper" after N ms',
+    expect(lines.filter((line) => line.startsWith("mine.ts: "))).toEqual([
+      "mine.ts: tick 0 as player_1, 3 legal actions",
+      "mine.ts:   Round 1: choose rock, paper or scissors.",
+      'mine.ts: tick 0: "spock" after N ms',
+      "mine.ts: tick 0 as player_1, 3 legal actions, again: illegal move: choose rock, paper or scissors",
+      "mine.ts:   Round 1: choose rock, paper or scissors.",
+      'mine.ts: tick 0: "paper" after N ms',
     ]);
     expect(lines).toContain('cycle: tick 0: "rock" after N ms');
   });
 
-  it("prints that a bot threw an error, and on stderr the error and its place", async () => {
-    const bot = join(newFolder(), "bot.ts");
+  it("ends with exit code 1 if a bot threw an error, with its name, and on stderr the error and its place", async () => {
+    const bot = join(newFolder(), "mine.ts");
     writeFileSync(bot, "export default () => {\n  throw new Error('too hard');\n};\n");
     const { code, stdout, stderr } = await league(["play", bot, "random", "--game", "rps", "--seed", "7"]);
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     const fault = "player_1: the bot threw an error";
-    expect(stdout.endsWith(`\n${fault}\nrandom wins (bot error)\n`), stdout).toBe(true);
-    expect(stderr).toContain(`bot.ts: ${bot}:2:9: Error: too hard`);
+    expect(stdout.endsWith(`\n${fault}\nrandom wins (mine.ts: bot error)\n`), stdout).toBe(true);
+    expect(stderr).toContain(`mine.ts: ${bot}:2:9: Error: too hard`);
   });
 
   it("terminates a program that does not end after its match", async () => {
@@ -146,11 +170,11 @@ sys.exit(1)
   });
 
   it("prints why a move is illegal, and the answer of the bot", async () => {
-    const bot = join(newFolder(), "bot.ts");
+    const bot = join(newFolder(), "mine.ts");
     writeFileSync(bot, "export default ({ role }) => ['spock', role].join(', says ');\n");
     const { code, stdout } = await league(["play", bot, "random", "--game", "rps", "--seed", "7"]);
     expect(code).toBe(0);
     const fault = "player_1: illegal move: choose rock, paper or scissors; its answer was spock, says player_1";
-    expect(stdout.endsWith(`\n${fault}\nrandom wins (illegal move)\n`), stdout).toBe(true);
+    expect(stdout.endsWith(`\n${fault}\nrandom wins (mine.ts: illegal move)\n`), stdout).toBe(true);
   });
 });

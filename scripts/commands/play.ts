@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import type { Game, Role } from "#shared/games/game.ts";
+import { type Game, type Role, reasonInWords } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
@@ -23,13 +23,13 @@ import { resultLine } from "../../league-manager/projections/lines.ts";
 import { managerStore } from "../../league-manager/store/manager-store.ts";
 import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
 import { isBotFile, isModuleFile } from "../../player/loaders/bot-files.ts";
-import { gameOf, namesOf } from "../games/bots-of-command.ts";
-import { optionsOf } from "../games/game-options.ts";
+import { gameOf, namedBots } from "../games/bots-of-command.ts";
+import { gameHead, optionsOfCommand } from "../games/game-options.ts";
 import { llmLines } from "../run/llm-totals.ts";
 import type { PlayerProcess } from "../run/player-specs.ts";
 import { silentProgress } from "../run/progress.ts";
 import { runLeagues } from "../run/run.ts";
-import { beginRun } from "../run/run-folder.ts";
+import { beginRun, type RunFolder } from "../run/run-folder.ts";
 
 interface PlayFlags extends PermissionFlags {
   /** The id, the name or the file of a game; absent for the game of the bots. */
@@ -48,14 +48,14 @@ interface PlayFlags extends PermissionFlags {
   readonly inspectPort: number;
 }
 
-/** `league play A B`: plays a league of one match on free ports. Resolves with the exit code: 1 if the match was aborted. */
+/** `league play A B`: plays a league of one match on free ports. Resolves with the exit code: 1 if the match was aborted, or lost by an error of a bot. */
 export async function play(first: string, second: string, flags: PlayFlags): Promise<number> {
   // The command line alone determines the match. The manager would apply the variables to its config.
   for (const name of Object.keys(process.env)) if (name.startsWith("LEAGUE__")) delete process.env[name];
   const data = flags.data === undefined ? mkdtempSync(join(tmpdir(), "league-play-")) : resolve(flags.data);
   let isKept = flags.data !== undefined;
   try {
-    const config = await configOf(first, second, flags, data);
+    const config = await configOf([first, second], flags, data);
     const folder = beginRun(config, flags.seed ?? null, systemClock);
     let document: ResultsDocument | null = null;
     const exitCode = await runLeagues({
@@ -69,9 +69,10 @@ export async function play(first: string, second: string, flags: PlayFlags): Pro
         document = completed;
       },
     });
-    if (document) process.stdout.write(`${await report(document, folder.path, flags)}\n`);
+    if (document) process.stdout.write(`${await report(document, folder, flags)}\n`);
     for (const line of llmLines(folder.path)) process.stderr.write(`${line}\n`);
-    if (exitCode !== EXIT.ok || document === null || !isAborted(document)) return exitCode;
+    if (exitCode !== EXIT.ok || document === null) return exitCode;
+    if (!isAborted(document)) return hasBotError(document) ? EXIT.failed : EXIT.ok;
     isKept = true;
     process.stderr.write(`the log of the referee is in ${join(folder.path, "logs")}\n`);
     return EXIT.failed;
@@ -81,6 +82,12 @@ export async function play(first: string, second: string, flags: PlayFlags): Pro
 }
 
 const isAborted = ({ leagues }: ResultsDocument): boolean => leagues[0]?.matches[0]?.termination === "aborted";
+
+/** Whether a bot lost the match because its code failed. */
+const hasBotError = ({ leagues }: ResultsDocument): boolean => {
+  const match = leagues[0]?.matches[0];
+  return match?.termination === "forfeit" && match.reason.split(",").includes("bot_error" satisfies Fault["cause"]);
+};
 
 /** The time limits of a match with a debugger: half a day, so that a bot can be stopped at a breakpoint. */
 const LONG_MS = 43_200_000;
@@ -95,33 +102,38 @@ function processOf(player: string, { players }: Config, { verbose, inspect, insp
   return { args, isDebugged, isExpendable: false };
 }
 
-async function configOf(first: string, second: string, flags: PlayFlags, data: string): Promise<Config> {
-  const { game, named } = await gameOf([first, second], flags.game, permissionsOf(flags), systemClock);
+async function configOf(texts: readonly [string, string], flags: PlayFlags, data: string): Promise<Config> {
+  const players = namedBots(texts);
+  const bots = players.map(({ bot }) => bot);
+  const { game, named } = await gameOf(bots, flags.game, permissionsOf(flags), systemClock);
   if (game.roles.length !== 2) {
     const needs = `${game.info.name} needs ${game.roles.length} players (${game.roles.join(", ")})`;
     throw new StartError(`${needs}; league play supports only games of two`, EXIT.usage);
   }
   const [manager = 0, referee = 0, player1 = 0] = await freePorts(4);
-  if ([first, second].includes("manual")) {
+  if (bots.includes("manual")) {
     const advice = `join a league that is served instead: ${LEAGUE_COMMAND} join manual`;
     throw new StartError(`league play does not support manual players; ${advice}`, EXIT.usage);
   }
-  if (flags.inspect && ![first, second].some(isBotFile))
-    throw new StartError("--inspect needs a bot from a file", EXIT.usage);
-  const playerOf = (name: string | undefined, spec: string): object =>
-    isBotFile(spec) ? { name, bot: resolve(spec), allow: permissionsOf(flags) } : { name, bot: spec };
-  const names = namesOf([first, second]);
+  if (flags.inspect && !bots.some(isBotFile)) throw new StartError("--inspect needs a bot from a file", EXIT.usage);
+  const playerOf = ({ name, bot }: (typeof players)[number]): object =>
+    isBotFile(bot) ? { name, bot: resolve(bot), allow: permissionsOf(flags) } : { name, bot };
   const parsed = Config.safeParse({
     manager: { port: manager },
     referees: { count: 1, firstPort: referee },
     playersFirstPort: player1,
     data,
-    players: [playerOf(names[0], first), playerOf(names[1], second)],
+    players: players.map(playerOf),
     games: isGameFile(named) ? [resolve(named)] : [],
     timeouts: flags.inspect ? DEBUG_TIMEOUTS : {},
     leagues: [
       {
-        ...{ league_id: "play", game: game.id, options: optionsOf(flags.option ?? []), clock: flags.clock },
+        ...{
+          league_id: "play",
+          game: game.id,
+          options: optionsOfCommand(game, flags.option ?? []),
+          clock: flags.clock,
+        },
         ...(flags.moveMs !== undefined && { move_ms: flags.moveMs }),
       },
     ],
@@ -135,18 +147,20 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
 }
 
 /** Returns the output of the command: a JSON document or text. */
-async function report(document: ResultsDocument, folder: string, flags: PlayFlags): Promise<string> {
-  const db = openSqlite(join(folder, "league-manager.sqlite"), MANAGER_SCHEMA);
+async function report(document: ResultsDocument, { path, config }: RunFolder, flags: PlayFlags): Promise<string> {
+  const db = openSqlite(join(path, "league-manager.sqlite"), MANAGER_SCHEMA);
   const stored = await managerStore(db, noWriter).sessionLogOf("play", "R1M1");
   db.close();
   const entries = (stored?.log ?? []).map((body) => JSON.parse(body) as Entry);
   const acted = entries.flatMap((entry) =>
     entry.type === "acted" ? [{ role: entry.role, action: entry.action }] : [],
   );
-  const moves = inRoleOrder(acted, findGame(document.leagues[0]?.game ?? ""));
+  const id = document.leagues[0]?.game ?? "";
+  const options = config.leagues[0]?.options ?? {};
+  const moves = inRoleOrder(acted, findGame(id));
   const faults = entries.flatMap((entry) => (entry.type === "forfeited" ? entry.faults : []));
   const match = document.leagues[0]?.matches[0];
-  if (flags.json) return JSON.stringify({ ...match, seed: stored?.seed, moves, faults }, null, 2);
+  if (flags.json) return JSON.stringify({ game: id, options, ...match, seed: stored?.seed, moves, faults }, null, 2);
   const names = new Map(document.leagues[0]?.standings.map((row) => [row.player_id, row.display_name]));
   const players = Object.entries(match?.roles ?? {}).map(([role, id]) => `${role}: ${names.get(id) ?? id}`);
   const width = String(moves.length).length;
@@ -154,13 +168,19 @@ async function report(document: ResultsDocument, folder: string, flags: PlayFlag
     ({ role, action }, index) => `${String(index + 1).padStart(width)}. ${role} ${textOf(action)}`,
   );
   const position = stored ? [finalPosition(stored.log, stored.seed), ""] : [];
-  const result = match ? resultLine({ ...match, faults: [] }, document.leagues[0]?.standings ?? []) : "not played";
+  // The lines above have the details of the faults.
+  const causes = faults.map(({ role, cause }) => ({
+    player_id: match?.roles[role] ?? role,
+    detail: reasonInWords(cause),
+  }));
+  const result = match ? resultLine({ ...match, faults: causes }, document.leagues[0]?.standings ?? []) : "not played";
   // A game of a file that throws is the usual reason of an abort.
   const hints =
     match?.termination === "aborted" && flags.game !== undefined && isGameFile(flags.game)
       ? [`If the game throws an error, this command shows where: ${LEAGUE_COMMAND} check-game ${flags.game}`]
       : [];
-  return [...players, "", ...lines, "", ...position, ...faults.map(faultLine), result, ...hints].join("\n");
+  const head = gameHead(id, findGame(id), options);
+  return [head, ...players, "", ...lines, "", ...position, ...faults.map(faultLine), result, ...hints].join("\n");
 }
 
 /** The maximum length of a printed answer; an envelope is shorter. */

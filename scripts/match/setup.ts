@@ -14,8 +14,8 @@ import { isGameFile } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { isBotFile } from "../../player/loaders/bot-files.ts";
-import { gameOf, namesOf } from "../games/bots-of-command.ts";
-import { optionsOf } from "../games/game-options.ts";
+import { gameOf, namedBots } from "../games/bots-of-command.ts";
+import { optionsOf, optionsOfCommand } from "../games/game-options.ts";
 import type { MatchSystem } from "./system.ts";
 import type { Terms } from "./terms-file.ts";
 
@@ -70,13 +70,15 @@ const isBuiltIn = (bot: string): boolean => !isBotFile(bot) && !bot.includes(":"
 
 /** Checks the command line and returns the config of the match. Throws StartError with exit code 2 or 3. */
 export async function setupOf(
-  bots: readonly string[],
+  texts: readonly string[],
   flags: SetupFlags,
   { clock, ids }: Pick<MatchSystem, "clock" | "ids">,
 ): Promise<Setup> {
+  const named = namedBots(texts);
+  const bots = named.map(({ bot }) => bot);
   checkBots(bots, flags);
   const allow = permissionsOf(flags);
-  const { game, named } = await gameOf(
+  const { game, named: gameName } = await gameOf(
     bots.filter((bot) => !isUrl(bot)),
     flags.game,
     allow,
@@ -103,20 +105,20 @@ export async function setupOf(
   if (isWire && flags.trusted) throw new StartError("--trusted needs games in this process: omit --wire", EXIT.usage);
   const seed = flags.seed ?? newSeed(ids);
   const concurrency = flags.concurrency ?? defaultConcurrency(bots, flags);
-  const teams = namesOf(bots).map((name) => membersOf(name, teamSize));
+  const teams = named.map(({ name }) => membersOf(name, teamSize));
   const league = leagueOf(game, bots, seed, flags);
   const parsed = Config.safeParse({
     ...(isWire && (await portsOf(bots.length * teamSize, concurrency))),
     data: resolve(flags.data),
     players: bots.flatMap((bot, index) => teams[index]?.map((name) => playerOf(bot, name, allow))),
-    games: isGameFile(named) ? [resolve(named)] : [],
+    games: isGameFile(gameName) ? [resolve(gameName)] : [],
     leagues: [{ ...league.config, ...(teamSize > 1 && { teams }) }],
   });
   if (!parsed.success) throw new StartError(parsed.error.issues.map(faultOf).join("\n"), EXIT.usage);
   return {
     config: parsed.data,
     seed,
-    terms: { version: 1, mode: isWire ? "wire" : "local", trusted: flags.trusted ?? false, concurrency, bots },
+    terms: { version: 1, mode: isWire ? "wire" : "local", trusted: flags.trusted ?? false, concurrency, bots: texts },
     openingsNotice: league.openingsNotice,
     wireReason: url !== undefined && !flags.wire ? `${url} is a player at an address` : null,
   };
@@ -177,7 +179,7 @@ function leagueOf(game: Game, bots: readonly string[], seed: string, flags: Setu
       : { format: gauntlet ? "gauntlet" : "match", format_options: { games: games ?? DEFAULT_GAMES } };
   const perPair = games ?? (sprt === undefined ? DEFAULT_GAMES : SPRT_MAX_GAMES);
   const pairs = Math.ceil(perPair / 2) * pairCount(bots.length, gauntlet);
-  const options = optionsOf(option);
+  const options = optionsOfCommand(game, option);
   const order = flags.openingsOrder ?? "random";
   const choice = { pairs, seed, order, plies: flags.openingsPlies };
   const taken = openings === undefined ? null : openingsOf(openings, game, options, choice);

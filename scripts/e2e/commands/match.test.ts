@@ -223,7 +223,7 @@ describe("bots of files", () => {
     const { match, folder } = newRun();
     const bot = botFile(
       folder,
-      "bot.mjs",
+      "blocking.mjs",
       `export default class {
          start(info) { this.match = info.matchId; }
          choose({ legal, random }) {
@@ -238,7 +238,7 @@ describe("bots of files", () => {
     expect(code).toBe(0);
     expect(stderr).toContain("what the bots have written, with their errors, is in ");
     expect(stdout).toMatch(
-      /\nforfeits of bot\.mjs against random, counted as losses: (1 timeout, 1 bot_error|1 bot_error, 1 timeout|2 timeout)\n/,
+      /\nforfeits of blocking\.mjs against random, counted as losses: (1 timeout, 1 bot_error|1 bot_error, 1 timeout|2 timeout)\n/,
     );
   });
 });

@@ -67,7 +67,7 @@ describe("npm pack", () => {
     const written = await league("new-bot", "my-bot");
     expect(written.stdout).toContain("npx league play ./my-bot/bot.ts random --game rps");
     const played = await league("play", "./my-bot/bot.ts", "random", "--game", "rps", "--seed", "7");
-    expect(played.stdout).toMatch(/^player_1: bot\.ts\nplayer_2: random\n/);
+    expect(played.stdout).toMatch(/^rps\.v1 \(best_of=9\)\nplayer_1: my-bot\nplayer_2: random\n/);
 
     expect((await league("play", "--help")).stdout).toContain("npx league play ./my-bot.ts random --game rps");
 
@@ -77,7 +77,7 @@ describe("npm pack", () => {
     writeFileSync(join(folder, "my-bot", "bot.ts"), BOT);
     await run("npx", "tsc", "-p", "./my-bot");
     const typed = await league("play", "./my-bot/bot.ts", "cycle", "--game", "rps");
-    expect(typed.stdout).toContain("player_1: bot.ts");
+    expect(typed.stdout).toContain("player_1: my-bot");
 
     const { stdout } = await league("run", "--json", "--quiet");
     const { leagues } = JSON.parse(stdout) as { leagues: { status: string }[] };

@@ -77,7 +77,7 @@ function writeBot(): string {
 describe("--inspect", () => {
   it("of league play stops a bot at a breakpoint in its file, with a time limit of half a day", async () => {
     const [port = 0] = await freePorts(2);
-    const flags = ["--inspect", "--inspect-port", String(port)];
+    const flags = ["--option", "best_of=1", "--inspect", "--inspect-port", String(port)];
     const running = start("scripts/league.ts", ["play", writeBot(), "cycle", "--game", "rps", ...flags]);
     const { line, restMs, resume } = await stopAtBreakpoint(running, port);
     expect(line).toBe(BREAKPOINT);

@@ -7,7 +7,7 @@ afterEach(cleanUp);
 
 /** Starts `league dev` and collects its output. */
 function startDev(file: string, ...args: readonly string[]) {
-  const rest = args.length > 0 ? args : ["cycle", "--game", "rps"];
+  const rest = args.length > 0 ? args : ["cycle", "--game", "rps", "--option", "best_of=1"];
   const running = start("scripts/league.ts", ["dev", file, ...rest]);
   let stdout = "";
   running.stdout.on("data", (text: string) => {
@@ -33,7 +33,9 @@ describe("league dev", () => {
     writeFileSync(join(folder, "choice.ts"), 'export const choice = "rock";\n');
     const { running, matchAfter } = startDev(file);
     const first = await matchAfter(0);
-    expect(first.stdout).toMatch(/^player_1: my-bot\.ts\nplayer_2: cycle\n\n1\. player_1 rock\n2\. player_2 rock\n/);
+    expect(first.stdout).toMatch(
+      /^rps\.v1 \(best_of=1\)\nplayer_1: my-bot\.ts\nplayer_2: cycle\n\n1\. player_1 rock\n2\. player_2 rock\n/,
+    );
     expect(first.stderr).toMatch(/waiting for a change of choice\.ts, my-bot\.ts; Ctrl-C ends$/m);
 
     writeFileSync(join(folder, "choice.ts"), 'export const choice = "paper";\n');
@@ -63,10 +65,12 @@ describe("league dev", () => {
     const [bot, game] = [join(folder, "bot.ts"), join(folder, "game.ts")];
     const { running, matchAfter } = startDev(bot, "random", "--game", game, "--seed", "7");
     const first = await matchAfter(0);
-    expect(first.stdout).toMatch(/^first_player: bot\.ts\n(.*\n)+bot\.ts wins \(last taken\)\n$/);
+    expect(first.stdout).toMatch(
+      /^my_game\.v1 \(heap=5\)\nfirst_player: my-game\n(.*\n)+my-game wins \(last taken\)\n$/,
+    );
     expect(first.stderr).toMatch(/waiting for a change of bot\.ts, game\.ts; Ctrl-C ends$/m);
     writeFileSync(game, readFileSync(game, "utf8").replace('"last_taken"', '"last_stick"'));
-    expect((await matchAfter(1)).stdout).toMatch(/bot\.ts wins \(last stick\)\n$/);
+    expect((await matchAfter(1)).stdout).toMatch(/my-game wins \(last stick\)\n$/);
     running.signal("SIGINT");
     await running.ended;
   });
@@ -75,7 +79,7 @@ describe("league dev", () => {
     const file = join(newFolder(), "bot.py");
     writeFileSync(file, "import sys\nfor line in sys.stdin: print('read', file=sys.stderr, flush=True)\n");
     const { running, matchAfter } = startDev(file);
-    await running.line(/bot\.py: play R1M1: read$/);
+    await running.line(/: play R1M1: read$/);
     writeFileSync(file, 'input()\ninput()\nprint(\'{"action": "paper"}\', flush=True)\ninput()\n');
     expect((await matchAfter(0)).stdout).toContain("1. player_1 paper\n2. player_2 rock\n");
     running.signal("SIGINT");

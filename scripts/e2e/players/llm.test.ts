@@ -55,7 +55,7 @@ describe("league play with a language model", () => {
     const args = ["play", `llm:${chat.url}#m`, "counter", "--game", "rps", "--option", "best_of=3", "--data", data];
     const { code, stdout, stderr } = await league([...args, "--seed", "7"], { OPENAI_API_KEY: KEY });
     expect(code, stderr).toBe(0);
-    expect(stdout).toMatch(/^player_1: llm:m\nplayer_2: counter\n\n1\. player_1 rock\n/);
+    expect(stdout).toMatch(/^rps\.v1 \(best_of=3\)\nplayer_1: llm:m\nplayer_2: counter\n\n1\. player_1 rock\n/);
     expect(stdout).toMatch(/\n(llm:m wins|counter wins|draw).*\n$/);
     expect(stderr).toMatch(/^llm:m \(m\): \d answers; [\d,]+ tokens in, \d+ out; .*faults: refusal 1$/m);
 
@@ -87,9 +87,9 @@ describe("league play with a language model", () => {
   it("forfeits with the cause when the model never chooses an action", async () => {
     chat = await startChatEndpoint((_, response) => sendCompletion(response, "I take the centre.", {}, USAGE));
     const { code, stdout } = await league(["play", `llm:${chat.url}#m`, "random", "--game", "tic_tac_toe"]);
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     expect(stdout).toContain("LLM no_action: the answer contains no action");
-    expect(stdout).toMatch(/\nrandom wins \(bot error\)\n$/);
+    expect(stdout).toMatch(/\nrandom wins \(llm:m: bot error\)\n$/);
   });
 });
 

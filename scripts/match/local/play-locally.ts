@@ -4,6 +4,7 @@ import type { MatchResult } from "#shared/protocol/messages.ts";
 import { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import type { League } from "../../../league-manager/league/league.ts";
+import { botIn } from "../../games/bots-of-command.ts";
 import type { RunFolder } from "../../run/run-folder.ts";
 import { sharedProcessorsWarning } from "../../run/shared-processors.ts";
 import { createLiveLine, createPace, type LiveLine } from "../live-line.ts";
@@ -83,7 +84,7 @@ function loadBots(
   const { players } = folder.config;
   const membersPerBot = players.length / terms.bots.length;
   const entries = players.map((player, index): BotEntry => {
-    const bot = terms.bots[Math.floor(index / membersPerBot)] ?? player.name;
+    const bot = botIn(terms.bots[Math.floor(index / membersPerBot)] ?? player.name);
     const { bot: spec = bot, allow = BotPermissions.parse({}) } = "bot" in player ? player : {};
     return { playerId: playerId(index + 1), name: player.name, spec, allow };
   });
