@@ -19,7 +19,8 @@ const result = {
 
 test.each<[string | null, GameResult["termination"], string, string]>([
   ["P01", "normal", "won_series", "won (won series)"],
-  ["P02", "forfeit", "timeout", "lost (timeout)"],
+  ["P02", "forfeit", "timeout", "lost (this player: timeout)"],
+  ["P01", "forfeit", "bot_error", "won (opponent: bot error)"],
   [null, "normal", "drawn", "drawn (drawn)"],
   [null, "forfeit", "timeout,timeout", "no winner (timeout, timeout)"],
   [null, "aborted", "expired", "no winner (expired)"],

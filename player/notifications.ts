@@ -52,7 +52,7 @@ function staysRegistered(playerId: string, leagueIds: readonly string[]): string
   return inOneLine(`${stays}. To continue, enter the same command again. ${removal}`);
 }
 
-/** How a match has ended for the player: "rps R1M1 as player_1: won (won series)". */
+/** How a match has ended for the player: "rps R1M1 as player_1: won (won series)", "rps R1M1 as player_1: won (opponent: bot error)". */
 function endOfMatch(info: MatchInfo, result: GameResult): string {
   const { leagueId, matchId, role } = info;
   const winners = winningRoles(info, result);
@@ -60,7 +60,10 @@ function endOfMatch(info: MatchInfo, result: GameResult): string {
   const outcome = winners.length === 0 ? resultWithoutWinner : winners.includes(role) ? "won" : "lost";
   const teams = findGame(info.game)?.info.teams;
   const team = teams && winners.length > 1 ? `, ${winnersInWords(teams, winners)} wins` : "";
-  return `${leagueId} ${matchId} as ${role}: ${outcome}${team} (${reasonInWords(result.reason)})`;
+  const isForfeit = result.termination === "forfeit" && winners.length > 0;
+  const [own, other] = teams ? ["own team", "other team"] : ["this player", "opponent"];
+  const whose = isForfeit ? `${winners.includes(role) ? other : own}: ` : "";
+  return `${leagueId} ${matchId} as ${role}: ${outcome}${team} (${whose}${reasonInWords(result.reason)})`;
 }
 
 /** The number of players in standings, after a rank. A truncated list holds the player's own entry only, and may come without `total`. */

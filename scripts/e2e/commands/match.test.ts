@@ -219,6 +219,38 @@ describe("an interrupted match", () => {
 });
 
 describe("bots of files", () => {
+  it.each([
+    [
+      "in its process",
+      "bot.mjs",
+      'export default () => {\n  throw new Error("too hard");\n};\n',
+      /bot\.mjs:2:9: Error: too hard/,
+      [],
+    ],
+    [
+      "in this process",
+      "bot.mjs",
+      'export default () => {\n  throw new Error("too hard");\n};\n',
+      /bot\.mjs:2:9: Error: too hard/,
+      ["--trusted"],
+    ],
+    [
+      "of a program",
+      "bot.py",
+      'import sys\nfor line in sys.stdin:\n    if "turn" in line: raise ValueError("too hard")\n',
+      /bot: ValueError: too hard/,
+      [],
+    ],
+  ] as const)("print the first error of a bot, and no further one: %s", async (_, name, code, error, flags) => {
+    const { match, folder } = newRun();
+    const bot = `failing=${botFile(folder, name, code)}`;
+    const ended = await match(bot, "random", "--game", "rps", "--games", "2", ...flags);
+    expect(ended.code, ended.stderr).toBe(0);
+    const lines = ended.stderr.split("\n").filter((line) => line.includes("by an error of the bot: "));
+    expect(lines).toEqual([expect.stringMatching(/^failing lost game R\dM\d by an error of the bot: /)]);
+    expect(lines[0]).toMatch(error);
+  });
+
   it("that block their process or end it in one match lose only that match", async () => {
     const { match, folder } = newRun();
     const bot = botFile(

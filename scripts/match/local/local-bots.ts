@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { escapeUnprintable } from "#shared/lib/text.ts";
+import type { GameInvite } from "#shared/protocol/messages.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { fileNameOf } from "#shared/runtime/files/file-name.ts";
 import { uciBot } from "../../../player/engines/uci-bot.ts";
@@ -48,6 +49,8 @@ export interface LocalBots {
   at(endpoint: string): LocalPlayer;
   /** Whether the bot of a player reads the legal actions of its turns. */
   readsLegalActions(playerId: string): boolean;
+  /** Returns and forgets the last line that the bot of a player has written in a match. After an error it is the error with its place. */
+  takeLastLine(playerId: string, matchId: string): string | null;
   /** The hash that identifies the version of a player's bot; null if it has none. */
   hashOf(playerId: string): string | null;
   close(): Promise<void>;
@@ -63,11 +66,13 @@ export async function loadLocalBots(options: LocalBotOptions, processes: number)
   const players = new Map<string, LocalPlayer>();
   const bots: LoadedBot[] = [];
   const hashes = new Map<string, string>();
+  const lastLines = new Map<string, string>();
   const unlisted = new Set<string>();
   const entryOf = (playerId: string): BotEntry => entries.find((entry) => entry.playerId === playerId) as BotEntry;
   const isIsolated = ({ spec }: BotEntry): boolean => isModuleFile(spec) && !isTrusted;
   const load = async (entry: BotEntry, endpoint: string, maxProcesses?: number): Promise<string> => {
-    const { bot, player } = await loadPlayer(entry, options, maxProcesses);
+    const onLine = (matchId: string, line: string): void => void lastLines.set(lineKey(entry.playerId, matchId), line);
+    const { bot, player } = await loadPlayer(entry, options, onLine, maxProcesses);
     bots.push(bot);
     if (bot.hash !== undefined) hashes.set(entry.playerId, bot.hash);
     if (bot.readsLegalActions === false) unlisted.add(entry.playerId);
@@ -94,12 +99,25 @@ export async function loadLocalBots(options: LocalBotOptions, processes: number)
     sharesProcess: (playerId) => isIsolated(entryOf(playerId)) && concurrency > processes,
     at: (endpoint) => players.get(endpoint) as LocalPlayer,
     readsLegalActions: (playerId) => !unlisted.has(playerId),
+    takeLastLine(playerId, matchId) {
+      const key = lineKey(playerId, matchId);
+      const line = lastLines.get(key) ?? null;
+      lastLines.delete(key);
+      return line;
+    },
     hashOf: (playerId) => hashes.get(playerId) ?? null,
     close,
   };
 }
 
-async function loadPlayer({ name, spec, allow }: BotEntry, options: LocalBotOptions, maxProcesses?: number) {
+const lineKey = (playerId: string, matchId: string): string => `${playerId} ${matchId}`;
+
+async function loadPlayer(
+  { name, spec, allow }: BotEntry,
+  options: LocalBotOptions,
+  onLine: (matchId: string, line: string) => void,
+  maxProcesses?: number,
+) {
   const { folder, concurrency, warn, fail, isTrusted } = options;
   const { clock, disk } = options.system;
   // A line may quote the output of a bot, which may have control characters.
@@ -126,6 +144,12 @@ async function loadPlayer({ name, spec, allow }: BotEntry, options: LocalBotOpti
     clock,
     (error) => warnOf(error.message),
   );
-  const player = new Player(bot, (line, match) => (match ? logs.add(match, line) : warnOf(line)), clock);
+  const show = (line: string, match?: GameInvite): void => {
+    if (match) {
+      onLine(match.match_id, line);
+      logs.add(match, line);
+    } else warnOf(line);
+  };
+  const player = new Player(bot, show, clock);
   return { bot, player };
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { playerId } from "#shared/lib/ids.ts";
+import { escapeUnprintable } from "#shared/lib/text.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
@@ -58,8 +59,10 @@ export async function playLocally(play: LocalPlay): Promise<Ended> {
     if (!play.isQuiet) live = createLiveLine(process.stderr, clock, () => statusText(state(), pace));
     const { concurrency } = terms;
     const repetitions = new Repetitions();
+    const showErrors = botErrorDisplay(namesIn(matchTerms), bots, warn);
     const onGame = (result: MatchResult): void => {
       repetitions.add(result);
+      showErrors(result);
       live?.changed();
     };
     const isTested = matchTerms.test !== null;
@@ -91,6 +94,20 @@ function loadBots(
   const { concurrency, trusted: isTrusted } = terms;
   const processes = processesPerBot(concurrency, entries.length, availableParallelism());
   return loadLocalBots({ system, entries, folder: folder.path, concurrency, isTrusted, warn, fail }, processes);
+}
+
+/** Returns a function that shows the first game that each player lost by an error of its bot, with the error. */
+function botErrorDisplay(nameOf: (playerId: string) => string, bots: LocalBots, warn: (line: string) => void) {
+  const shown = new Set<string>();
+  return ({ league_id, match_id, match_points, faults }: MatchResult): void => {
+    const lines = new Map(Object.keys(match_points).map((id) => [id, bots.takeLastLine(id, match_id)]));
+    for (const { player_id, cause, detail } of faults) {
+      if (cause !== "bot_error" || shown.has(player_id)) continue;
+      shown.add(player_id);
+      const error = (lines.get(player_id) ?? detail).replace(`${league_id} ${match_id}: `, "");
+      warn(`${nameOf(player_id)} lost game ${match_id} by an error of the bot: ${escapeUnprintable(error)}`);
+    }
+  };
 }
 
 /** Aborts at the first signal. A second signal exits immediately. */
