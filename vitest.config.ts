@@ -3,7 +3,7 @@ import { TEST_MS, WAIT_MS } from "./shared/lib/testing/wait-options.ts";
 
 /** Tests that start whole processes or take several seconds. `npm run test:full` runs them. */
 export const SLOW_TESTS: readonly string[] = [
-  "scripts/{e2e,chaos,conformance}/**/*.test.ts",
+  "scripts/{e2e,chaos,conformance,bench}/**/*.test.ts",
   "scripts/commands/{codenames,play,export}.test.ts",
   "scripts/games/check-game.test.ts",
   "scripts/golden/golden.test.ts",

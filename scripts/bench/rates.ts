@@ -2,7 +2,7 @@ import { freePort, freePorts } from "#shared/runtime/process/free-ports.ts";
 import type { ChessRate } from "./matches/chess.ts";
 import type { CodenamesRate } from "./matches/codenames.ts";
 import { type ExportCost, exportCost } from "./matches/export.ts";
-import { type LeagueRate, leagueRate, type Sizes } from "./matches/league.ts";
+import { type LeagueRate, leagueRate, messageSizes, type Sizes } from "./matches/league.ts";
 import { type LocalRates, localRates } from "./matches/local-rates.ts";
 import { type ManagerStart, managerStart } from "./matches/manager-start.ts";
 import { type TransportRates, transportRates } from "./matches/transports.ts";
@@ -15,8 +15,8 @@ import { launch, measure, type Rate, sleep } from "./process.ts";
 import { type RestRates, restRates } from "./rest/rest.ts";
 import { type Starts, startTimes } from "./start/start-times.ts";
 
-/** The durations and sizes of a round, which takes every measurement once. */
-interface Pace {
+/** The durations and sizes of a round, which takes each measurement once. */
+export interface Pace {
   readonly warmupMs: number;
   readonly windowMs: number;
   /** The window for idle clients. It is long enough for every event stream to send one keep-alive. */
@@ -52,105 +52,138 @@ export const QUICK: Pace = {
   exportPlayers: [64, 200],
 };
 
-/** The measurements of one round. */
+/** The figures of one round, by measurement. */
 export interface Round {
-  readonly league: Readonly<Record<"1" | "64" | "1000", LeagueRate>>;
+  readonly sizes: Sizes;
+  readonly league64: LeagueRate;
   readonly limit: Readonly<Record<"8" | "16" | "128", Rate>>;
   readonly transports: TransportRates;
   readonly pair: LeagueRate;
   readonly sdk: Readonly<Record<"stream" | "json", Rate>>;
   readonly local: LocalRates;
   readonly peers: PeerRates;
-  readonly chess: ChessRate;
-  readonly starts: Starts;
+  readonly league1: LeagueRate;
+  readonly league1000: LeagueRate;
   readonly rest: RestRates;
   readonly mcp: McpRates;
   readonly waiting: Readonly<Record<"session" | "stateless", Waiting>>;
+  readonly chess: ChessRate;
   readonly codenames: CodenamesRate;
   readonly exports: readonly ExportCost[];
   readonly managerStart: ManagerStart;
   readonly pages: PageFigures;
   readonly watchedLeague: WatchedLeague;
+  readonly starts: Starts;
 }
+
+/** What a measurement depends on. */
+export interface Conditions {
+  readonly pace: Pace;
+  /** Null if they were not measured. */
+  readonly sizes: Sizes | null;
+  /** The number of the round. It seeds the games. */
+  readonly number: number;
+}
+
+type Log = (step: string) => void;
 
 /** The number of concurrent matches of (a), and of concurrent calls of the limit and of the MCP SDK that are compared with it. */
 const IN_FLIGHT = 64;
 
-/** Takes every measurement once, one after the other. `number` seeds the games. */
-export async function takeRound(pace: Pace, sizes: Sizes, number: number, log: (step: string) => void): Promise<Round> {
-  const { warmupMs, windowMs } = pace;
-  const league = (inFlight: number, players: "four" | "pair") => {
-    log(`league, ${inFlight} in flight, ${players === "pair" ? "one pair" : "four players"}`);
-    return leagueRate({ inFlight, players, warmupMs, windowMs });
-  };
-  const limit = (connections: number) => {
-    log(`limit, ${connections} connections`);
-    return limitRate(pace, sizes, connections);
-  };
-  const sdk = (answers: "stream" | "json") => {
-    log(`MCP SDK, ${answers}`);
-    return sdkRate(pace, answers);
-  };
-  const at64 = await league(IN_FLIGHT, "four");
-  const limits = { 8: await limit(8), 16: await limit(16), 128: await limit(128) };
-  log("calls by POST and over WebSockets");
-  const transports = await transportRates(pace, sizes, IN_FLIGHT);
-  const pair = await league(IN_FLIGHT, "pair");
-  const sdks = { stream: await sdk("stream"), json: await sdk("json") };
-  const local = await localRates(pace, log);
-  const peers = await peerRates(pace, log);
-  const at1 = await league(1, "four");
-  const at1000 = await league(1000, "four");
-  const rest = await restRates(pace, log);
-  const mcp = await mcpRates(pace, log);
-  const clientsThatWait = (kind: "session" | "stateless") => {
-    log(`MCP clients that wait, ${kind}`);
-    return waitingCost(kind, pace.quietMs);
-  };
-  const waiting = { session: await clientsThatWait("session"), stateless: await clientsThatWait("stateless") };
-  log("chess");
-  const chess = await ratesOfProcess<ChessRate>("scripts/bench/matches/chess.ts", pace, number);
-  log("Codenames");
-  const codenames = await ratesOfProcess<CodenamesRate>("scripts/bench/matches/codenames.ts", pace, number);
-  const exports: ExportCost[] = [];
-  for (const players of pace.exportPlayers) {
-    log(`export and verify, ${players} players`);
-    exports.push(await exportCost(players));
-  }
-  const mostPlayers = Math.max(...pace.exportPlayers);
-  log(`start of a manager, ${mostPlayers} players`);
-  const startOfManager = await managerStart(mostPlayers);
-  log("pages in Chromium");
-  const pages = await pageFigures();
-  log("a league with open pages");
-  const watched = await watchedLeague(warmupMs, windowMs);
-  log("npm start");
-  const starts = await startTimes(pace.followingStarts);
-  const leagues = { 1: at1, 64: at64, 1000: at1000 };
-  const calls = { limit: limits, transports, pair, sdk: sdks, rest, mcp, waiting };
-  return {
-    league: leagues,
-    ...calls,
-    local,
-    peers,
-    chess,
-    codenames,
-    exports,
-    managerStart: startOfManager,
-    starts,
-    pages,
-    watchedLeague: watched,
-  };
+/** The measurements in the order of a round: those that are compared with each other follow each other. Each reports its steps. */
+export const MEASUREMENTS: {
+  readonly [K in keyof Round]: (conditions: Conditions, log: Log) => Promise<Round[K]>;
+} = {
+  sizes(_, log) {
+    log("sizes of messages");
+    return messageSizes();
+  },
+  league64: ({ pace }, log) => leagueOf(pace, IN_FLIGHT, "four", log),
+  async limit(conditions, log) {
+    const limit = (connections: number): Promise<Rate> => {
+      log(`limit, ${connections} connections`);
+      return limitRate(conditions, connections);
+    };
+    return { 8: await limit(8), 16: await limit(16), 128: await limit(128) };
+  },
+  transports({ pace, sizes }, log) {
+    log("calls by POST and over WebSockets");
+    return transportRates(pace, known(sizes), IN_FLIGHT);
+  },
+  pair: ({ pace }, log) => leagueOf(pace, IN_FLIGHT, "pair", log),
+  async sdk({ pace }, log) {
+    const sdk = (answers: "stream" | "json"): Promise<Rate> => {
+      log(`MCP SDK, ${answers}`);
+      return sdkRate(pace, answers);
+    };
+    return { stream: await sdk("stream"), json: await sdk("json") };
+  },
+  local: ({ pace }, log) => localRates(pace, log),
+  peers: ({ pace }, log) => peerRates(pace, log),
+  league1: ({ pace }, log) => leagueOf(pace, 1, "four", log),
+  league1000: ({ pace }, log) => leagueOf(pace, 1000, "four", log),
+  rest: ({ pace }, log) => restRates(pace, log),
+  mcp: ({ pace }, log) => mcpRates(pace, log),
+  async waiting({ pace }, log) {
+    const clientsThatWait = (kind: "session" | "stateless"): Promise<Waiting> => {
+      log(`MCP clients that wait, ${kind}`);
+      return waitingCost(kind, pace.quietMs);
+    };
+    return { session: await clientsThatWait("session"), stateless: await clientsThatWait("stateless") };
+  },
+  chess(conditions, log) {
+    log("chess");
+    return ratesOfProcess<ChessRate>("scripts/bench/matches/chess.ts", conditions);
+  },
+  codenames(conditions, log) {
+    log("Codenames");
+    return ratesOfProcess<CodenamesRate>("scripts/bench/matches/codenames.ts", conditions);
+  },
+  async exports({ pace }, log) {
+    const exports: ExportCost[] = [];
+    for (const players of pace.exportPlayers) {
+      log(`export and verify, ${players} players`);
+      exports.push(await exportCost(players));
+    }
+    return exports;
+  },
+  managerStart({ pace }, log) {
+    const mostPlayers = Math.max(...pace.exportPlayers);
+    log(`start of a manager, ${mostPlayers} players`);
+    return managerStart(mostPlayers);
+  },
+  pages(_, log) {
+    log("pages in Chromium");
+    return pageFigures();
+  },
+  watchedLeague({ pace }, log) {
+    log("a league with open pages");
+    return watchedLeague(pace.warmupMs, pace.windowMs);
+  },
+  starts({ pace }, log) {
+    log("npm start");
+    return startTimes(pace.followingStarts);
+  },
+};
+
+function leagueOf(pace: Pace, inFlight: number, players: "four" | "pair", log: Log): Promise<LeagueRate> {
+  log(`league, ${inFlight} in flight, ${players === "pair" ? "one pair" : "four players"}`);
+  return leagueRate({ inFlight, players, warmupMs: pace.warmupMs, windowMs: pace.windowMs });
+}
+
+function known(sizes: Sizes | null): Sizes {
+  if (sizes === null) throw new Error("the sizes of messages were not measured");
+  return sizes;
 }
 
 /** Measures the calls per second of one minimal client to four minimal servers. */
-async function limitRate(pace: Pace, sizes: Sizes, connections: number): Promise<Rate> {
+async function limitRate({ pace, sizes }: Conditions, connections: number): Promise<Rate> {
   const ports = await freePorts(4);
   const echoes = await Promise.all(
-    ports.map((port) => launch("scripts/bench/limit.ts", ["echo", String(port), String(sizes.reply)])),
+    ports.map((port) => launch("scripts/bench/limit.ts", ["echo", String(port), String(known(sizes).reply)])),
   );
   const urls = echoes.flatMap((echo) => echo.urls);
-  const args = ["calls", String(sizes.request), String(connections), String(IN_FLIGHT), ...urls];
+  const args = ["calls", String(known(sizes).request), String(connections), String(IN_FLIGHT), ...urls];
   const caller = await launch("scripts/bench/limit.ts", args);
   await sleep(pace.warmupMs);
   const rate = await measure(pace.windowMs, () => caller.ask<number>("count"), { client: [caller], servers: echoes });
@@ -173,7 +206,7 @@ async function sdkRate(pace: Pace, answers: "stream" | "json"): Promise<Rate> {
 }
 
 /** Returns the figures of a process that plays games by itself. */
-async function ratesOfProcess<T>(script: string, pace: Pace, number: number): Promise<T> {
+async function ratesOfProcess<T>(script: string, { pace, number }: Conditions): Promise<T> {
   const measured = await launch(script, [`bench/${number}`, String(pace.games)]);
   const rate = await measured.ask<T>("rate");
   await measured.stop();

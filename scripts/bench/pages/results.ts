@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import type { Envelope } from "#shared/protocol/envelope.ts";
 import { sendResult } from "../../testing/reported-leagues.ts";
 import { type Measured, sleep } from "../process.ts";
 
@@ -38,7 +39,7 @@ export async function resultTimes(
   await page.evaluate(OBSERVE);
   const times: number[] = [];
   for (let count = 0; count < RESULTS; count++) {
-    const result = await servers.ask<Parameters<typeof sendResult>[1]>(leagueId);
+    const { result } = await servers.ask<{ result: Envelope }>(leagueId);
     await sleep(PAUSE_MS);
     await page.evaluate("void (window.result = shownNext())");
     const sentAt = Date.now();

@@ -4,7 +4,8 @@ import { startReportedLeagues } from "../../testing/reported-leagues.ts";
 
 /**
  * A process with the pages that are measured: a manager with leagues, and a game of chess. A number as a message reports as many results of `hundred`.
- * The id of a league as a message is answered with the next result of that league, which the measuring process sends to the manager.
+ * The id of a league as a message is answered with the next result of that league, which the measuring process sends to the manager. The answer holds
+ * the result in a field, because a message with a `type`, which an envelope has, is no answer.
  */
 const players = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `Player ${index + 1} of ${count}`);
@@ -20,7 +21,7 @@ const leagues = await startReportedLeagues([
 ]);
 const games = await startGames(await startTestHost(), ["chess"]);
 process.on("message", async (asked: number | string) => {
-  if (typeof asked === "string") return void process.send?.(await leagues.nextResult(asked));
+  if (typeof asked === "string") return void process.send?.({ result: await leagues.nextResult(asked) });
   await leagues.report("hundred", asked);
   process.send?.({});
 });

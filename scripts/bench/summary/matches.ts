@@ -1,54 +1,82 @@
-import type { Sizes } from "../matches/league.ts";
 import type { Rate } from "../process.ts";
 import type { Round } from "../rates.ts";
 import type { Aim, Figures, MedianOf, Summary } from "./figures.ts";
 
-/** The rows of leagues, their limits, the MCP SDK and chess. */
-export function matchRows(
-  { rateRow, microsecondsRow }: Figures,
-  sizes: Sizes,
-  plies: number | undefined,
-): Summary["rows"] {
-  const bytes = `request ${sizes.request} B, reply ${sizes.reply} B`;
+/** The row of the moves of a league, with the calls that each takes. */
+export const leagueRows = ({ rateRow, medianOf }: Figures): Summary["rows"] => [
+  rateRow(
+    "a  moves, 1 referee, 4 players, 64",
+    (round) => round.league64,
+    `${medianOf(({ sizes }) => sizes.callsPerMove).toFixed(2)} calls per move`,
+  ),
+];
+
+/** The rows of the limits of HTTP, with messages of the mean sizes. */
+export function limitRows({ rateRow }: Figures, [first]: readonly Round[]): Summary["rows"] {
+  const bytes = `request ${first?.sizes.request} B, reply ${first?.sizes.reply} B`;
   return [
-    rateRow(
-      "a  moves, 1 referee, 4 players, 64",
-      (round) => round.league[64],
-      `${sizes.callsPerMove.toFixed(2)} calls per move`,
-    ),
     rateRow("b  limit, 8 connections", (round) => round.limit[8], bytes),
     rateRow("b  limit, 16 connections", (round) => round.limit[16]),
     rateRow("b  limit, 128 connections", (round) => round.limit[128]),
-    rateRow("r  calls by POST, 64", (round) => round.transports.post),
-    rateRow("r  calls over WebSockets, 64", (round) => round.transports.socket),
-    rateRow("c  moves, one pair, 64", (round) => round.pair),
-    rateRow("s  league match, built-in bots", (round) => round.local.builtIn, "actions of rps, best of 9"),
-    rateRow("s  league match, bots of files", (round) => round.local.files, "actions of rps, best of 9"),
-    rateRow("s  league match, Python", (round) => round.local.python, "games of rps, best of 9"),
-    rateRow("s  league match, chess", (round) => round.local.chess, "games of 60 plies"),
-    rateRow("s  league match, engines", (round) => round.local.engines, "plies"),
-    rateRow("c  MCP SDK session, event stream", (round) => round.sdk.stream),
-    rateRow("c  MCP SDK session, JSON", (round) => round.sdk.json),
-    microsecondsRow("d  chess plies, applyAction", (round) => round.chess.applyAction, `${plies} plies per round`),
-    microsecondsRow("d  chess.js move() alone", (round) => round.chess.chessJsMove, ""),
-    rateRow("f  moves, 1 in flight", (round) => round.league[1]),
-    rateRow("f  moves, 64 in flight", (round) => round.league[64]),
-    rateRow("f  moves, 1000 in flight", (round) => round.league[1000]),
   ];
 }
+
+/** The rows of calls by POST and over WebSockets. */
+export const transportRows = ({ rateRow }: Figures): Summary["rows"] => [
+  rateRow("r  calls by POST, 64", (round) => round.transports.post),
+  rateRow("r  calls over WebSockets, 64", (round) => round.transports.socket),
+];
+
+/** The row of a league of two players, which is compared with the MCP SDK. */
+export const pairRows = ({ rateRow }: Figures): Summary["rows"] => [
+  rateRow("c  moves, one pair, 64", (round) => round.pair),
+];
+
+/** The rows of games without HTTP. */
+export const localRows = ({ rateRow }: Figures): Summary["rows"] => [
+  rateRow("s  league match, built-in bots", (round) => round.local.builtIn, "actions of rps, best of 9"),
+  rateRow("s  league match, bots of files", (round) => round.local.files, "actions of rps, best of 9"),
+  rateRow("s  league match, Python", (round) => round.local.python, "games of rps, best of 9"),
+  rateRow("s  league match, chess", (round) => round.local.chess, "games of 60 plies"),
+  rateRow("s  league match, engines", (round) => round.local.engines, "plies"),
+];
+
+/** The rows of sessions of the MCP SDK. */
+export const sdkRows = ({ rateRow }: Figures): Summary["rows"] => [
+  rateRow("c  MCP SDK session, event stream", (round) => round.sdk.stream),
+  rateRow("c  MCP SDK session, JSON", (round) => round.sdk.json),
+];
+
+/** The rows of the rules of chess. */
+export const chessRows = ({ microsecondsRow }: Figures, [first]: readonly Round[]): Summary["rows"] => [
+  microsecondsRow(
+    "d  chess plies, applyAction",
+    (round) => round.chess.applyAction,
+    `${first?.chess.plies} plies per round`,
+  ),
+  microsecondsRow("d  chess.js move() alone", (round) => round.chess.chessJsMove, ""),
+];
+
+/** The rows of leagues with different numbers of concurrent matches. */
+export const flatnessRows = ({ rateRow }: Figures): Summary["rows"] => [
+  rateRow("f  moves, 1 in flight", (round) => round.league1),
+  rateRow("f  moves, 64 in flight", (round) => round.league64),
+  rateRow("f  moves, 1000 in flight", (round) => round.league1000),
+];
 
 const bestLimit = (round: Round): number => Math.max(round.limit[8].perSecond, round.limit[16].perSecond);
 
 /** The aim for the moves of a referee relative to the limit of HTTP. */
-export function limitAim(medianOf: MedianOf, sizes: Sizes): Aim {
-  const toLimit = medianOf((round) => round.league[64].perSecond / bestLimit(round));
+export function limitAim(medianOf: MedianOf): Aim {
+  const toLimit = medianOf((round) => round.league64.perSecond / bestLimit(round));
+  const callsPerMove = medianOf(({ sizes }) => sizes.callsPerMove);
   const cpuToLimit = medianOf((round) => {
     const limit = round.limit[8].perSecond >= round.limit[16].perSecond ? round.limit[8] : round.limit[16];
-    return limit.cpuTotal / round.league[64].cpuTotal;
+    return limit.cpuTotal / round.league64.cpuTotal;
   });
   return {
     aim: "a  at least 0.55 of b (the better of 8 and 16 connections)",
-    measured: `${toLimit.toFixed(2)} (${(toLimit * sizes.callsPerMove).toFixed(2)} by calls, ${cpuToLimit.toFixed(2)} by CPU)`,
+    measured: `${toLimit.toFixed(2)} (${(toLimit * callsPerMove).toFixed(2)} by calls, ${cpuToLimit.toFixed(2)} by CPU)`,
     isMet: toLimit >= 0.55,
   };
 }
@@ -122,7 +150,7 @@ export function chessAim(medianOf: MedianOf): Aim {
 
 /** The aim for the growth of a move's cost with the number of concurrent matches. */
 export function flatnessAim(medianOf: MedianOf): Aim {
-  const growth = medianOf((round) => round.league[1000].cpuTotal / round.league[64].cpuTotal);
+  const growth = medianOf((round) => round.league1000.cpuTotal / round.league64.cpuTotal);
   return {
     aim: "f  CPU time per move constant from 64 to 1000 matches",
     measured: `${growth.toFixed(2)} times`,

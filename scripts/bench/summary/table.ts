@@ -2,7 +2,7 @@ import type { Summary } from "./figures.ts";
 
 const VERDICT = { true: "met     ", false: "missed  ", null: "reported" };
 
-/** Formats the rows as a table, followed by the aims. */
+/** Formats the rows as a table, followed by the aims. Returns an empty text without rows and aims. */
 export function formatSummary({ rows, aims }: Summary): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length))) ?? [];
   const isNumber = (column: number): boolean => column >= 1 && column <= 3;
@@ -12,9 +12,10 @@ export function formatSummary({ rows, aims }: Summary): string {
       .join("  ")
       .trimEnd(),
   );
+  const table = rows.length > 1 ? lines : [];
   const aimWidth = Math.max(...aims.map(({ aim }) => aim.length));
   const verdicts = aims.map(
     ({ aim, measured, isMet }) => `${VERDICT[`${isMet}`]}  ${aim.padEnd(aimWidth)}  ${measured}`,
   );
-  return [...lines, "", ...verdicts].join("\n");
+  return [...table, ...(table.length > 0 && verdicts.length > 0 ? [""] : []), ...verdicts].join("\n");
 }
