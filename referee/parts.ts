@@ -148,7 +148,8 @@ function endpointOf(
       ? { instructions: hostInstructions(), unlisted: LEAGUE_TOOLS }
       : { instructions: refereeInstructions() };
   const surface = {
-    serverInfo: { name: "referee", version: VERSION },
+    // `league mcp` and a host of games without a league are no referees to their clients.
+    serverInfo: { name: manager === null ? "session-host" : "referee", version: VERSION },
     tools: toolsOf(
       [...refereeOperations(context), ...room.operations, ...notificationOperations(context)].map(rejectingNotLoaded),
       () => flat("referee:", context.identity.id),

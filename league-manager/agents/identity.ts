@@ -197,7 +197,8 @@ function keyOf(agent: Agent, machineAddresses: MachineAddresses): string {
 const partsOfAgents = new WeakMap<Agent, EndpointParts>();
 
 /** The rejection that programs receive. Pages for people have another text. */
-export const WRONG_JOIN_CODE = "the join code is missing or wrong: ask the operator for it and pass --join-code WORD";
+export const WRONG_JOIN_CODE =
+  "the join code is missing or wrong: ask the operator for it and pass --join-code WORD (over HTTP the field join_code)";
 
 /** Checks the join code and the endpoint, which do not depend on other agents. Returns null if both are valid. */
 function requestRejection(policy: AdmissionPolicy, attempt: Attempt, tokenOwner: Agent | null): ProtocolError | null {

@@ -32,6 +32,9 @@ export const ratingsShown = async (
   ...(await projections.ratings(league)),
 });
 
+const STATE_TEXT =
+  "The state of a player is SHUTDOWN when all its leagues are over, which is no fault, and when it was removed or did not answer in three matches in a row.";
+
 /** The resources of the league manager: standings and schedule of all leagues. */
 export function managerResources(views: Views): readonly Resource[] {
   const all = views.projections.leagues;
@@ -39,7 +42,7 @@ export function managerResources(views: Views): readonly Resource[] {
     {
       uri: "league://standings",
       name: "League Standings",
-      description: "Current standings of all leagues",
+      description: `Current standings of all leagues. ${STATE_TEXT}`,
       read: () => standingsShown(views, all()),
     },
     {
@@ -59,7 +62,7 @@ export function managerTemplates(views: Views): readonly ResourceTemplate[] {
     {
       uriTemplate: "league://{league_id}/standings",
       name: "Standings of one league",
-      description: "Current standings of one league",
+      description: `Current standings of one league. ${STATE_TEXT}`,
       read({ league_id }) {
         const league = leagueOf(league_id);
         return league && standingsShown(views, [league]);

@@ -68,7 +68,10 @@ export const Standings = z.object({
         .record(z.string(), z.number().nullable())
         .optional()
         .describe("the tie-breaks without a column, by their ids, in their order; null if one does not apply"),
-      state: z.enum(agentStates).nullable().describe("the player's lifecycle state"),
+      state: z
+        .enum(agentStates)
+        .nullable()
+        .describe("the player's lifecycle state; SHUTDOWN is also the state after the end of all its leagues"),
     }),
   ),
 });

@@ -104,6 +104,7 @@ describe("MCP without a session", () => {
     expect(registerPlayer.inputSchema.required).toEqual(["player_name"]);
     const { resources } = (await call("resources/list")).body.result;
     expect(resources[0]).toMatchObject({ uri: "league://standings", mimeType: "application/json" });
+    expect(resources[0].description).toContain("SHUTDOWN when all its leagues are over, which is no fault");
     expect(resources.map(({ uri }: { uri: string }) => uri)).toContain("league://schedule");
   });
 

@@ -82,7 +82,8 @@ describe("a new player", () => {
 
   it("needs the join code, unless it registers again with its token", () => {
     const policy = { ...POLICY, joinCode: "word" };
-    const message = "the join code is missing or wrong: ask the operator for it and pass --join-code WORD";
+    const message =
+      "the join code is missing or wrong: ask the operator for it and pass --join-code WORD (over HTTP the field join_code)";
     const withCode = player("Ann", { join_code: "word" }, policy);
     given(open("rps"))
       .when(player("Ann", {}, policy))

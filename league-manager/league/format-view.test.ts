@@ -37,7 +37,7 @@ const noName = (playerId: string): string => playerId;
 
 it("a league of a format that this version does not know can be read from its log", () => {
   const unknown: League = { ...onePlayed, format: "monrad", formatOptions: { rounds: 5 } };
-  expect(formatText(unknown)).toBe("monrad, rounds 5");
+  expect(formatText(unknown)).toBe("monrad, 5 rounds");
   expect([plannedRounds(unknown), expectedMatches(unknown), openMatchCount(unknown)]).toEqual([null, null, 2]);
   expect([competitorRanking(unknown), rankingOf(unknown, () => unknown.rounds)]).toEqual([undefined, undefined]);
   expect([formatResultOf(unknown, noName), endOfPairing(unknown, true), opensAtOnce(unknown)]).toEqual([
@@ -60,9 +60,17 @@ describe("the options of a format", () => {
 
   it.each([
     ["round-robin", {}, null],
-    ["round-robin", { cycles: 2 }, "Round robin, cycles 2"],
+    ["round-robin", { cycles: 2 }, "Round robin, 2 cycles"],
     ["swiss", {}, "Swiss system"],
-    ["gauntlet", { champion: "Ann", games: 4 }, 'Gauntlet, champion "Ann", games 4'],
+    ["gauntlet", { champion: "Ann", games: 4 }, "Gauntlet, champion Ann, 4 games"],
+    ["round-robin", { makeup: true }, "Round robin, players who come late play the matches that they have missed"],
+    ["round-robin", { makeup: false }, null],
+    ["match", { games: 1 }, "Match, 1 game"],
+    ["ladder", { matches: 1 }, "Ladder, 1 match"],
+    ["ladder", { matches: 2 }, "Ladder, 2 matches"],
+    ["single-elimination", { third_place: true }, "Single elimination, with a match for the third place"],
+    ["double-elimination", { bracket_reset: false }, "Double elimination, only one match in the grand final"],
+    ["double-elimination", { bracket_reset: true }, "Double elimination"],
   ])("of the format %s are named: %j", (format, formatOptions, text) => {
     expect(formatText({ format, formatOptions })).toBe(text);
   });

@@ -110,11 +110,18 @@ function playersOf({ entrants, departed, format, lateEntries }: Omit<League, "ro
   return ordered;
 }
 
-/** The name of the format with its options, for people: "Swiss system, rounds 5". Null for a round robin without options, which is the default. */
+/** The name of the format with its options, for people: "Swiss system, 5 rounds". Null for a round robin without options, which is the default. */
 export function formatText({ format, formatOptions }: Pick<League, "format" | "formatOptions">): string | null {
-  const options = Object.entries(formatOptions).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
-  if (format === "round-robin" && options.length === 0) return null;
-  return [findFormat(format)?.name ?? format, ...options].join(", ");
+  const found = findFormat(format);
+  const options = Object.entries(formatOptions).map(([option, value]) => {
+    const meaning = found?.switches?.[option];
+    if (meaning) return value === true ? meaning.on : meaning.off;
+    const name = option.replaceAll("_", " ");
+    if (typeof value !== "number" || !name.endsWith("s")) return `${name} ${value}`;
+    return `${value} ${value === 1 ? name.replace(/(?<=ch)es$|s$/, "") : name}`;
+  });
+  const shown = options.filter((text) => text !== "");
+  return format === "round-robin" && shown.length === 0 ? null : [found?.name ?? format, ...shown].join(", ");
 }
 
 /** The number of rounds that the league has at its end; null if it is not known. */

@@ -65,8 +65,8 @@ test.each([
 test("the lines about the start and the rounds of a league name what is known", () => {
   const started = { type: "league_started", league_id: "l", game: "rps.v1" } as const;
   expect(startText({ ...started, matches: 1 })).toBe("rps.v1, 1 match");
-  expect(startText({ ...started, format: "Swiss system, rounds 5", matches: 20 })).toBe(
-    "rps.v1, Swiss system, rounds 5, 20 matches",
+  expect(startText({ ...started, format: "Swiss system, 5 rounds", matches: 20 })).toBe(
+    "rps.v1, Swiss system, 5 rounds, 20 matches",
   );
   expect(startText({ ...started, format: "Ladder", matches: null })).toBe("rps.v1, Ladder");
   const round = { type: "round_started", league_id: "l", round_id: 2 } as const;

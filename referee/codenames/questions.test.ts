@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
 import { type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
@@ -90,6 +91,18 @@ test("a repeated question contains the fault of the last answer", () => {
   expect(question).toMatchObject({
     text: expect.stringMatching(/^Your last answer was rejected \(now attempt 2\): that word/),
   });
+});
+
+test.each([
+  ["blue_spymaster", "clue"],
+  ["blue_team", "guess"],
+] as const)("docs/codenames.md shows the prompt of %s", (role, stage) => {
+  const document = readFileSync(new URL("../../docs/codenames.md", import.meta.url), "utf8");
+  const question = questionFor(viewOf(state, role), role, "llm", { tick: 0, stage, attempt: 1, problem: null }, null);
+  const paragraphs = question.kind === "prompt" ? question.text.split("\n\n") : [];
+  const [head = "", task = "", format = ""] = [paragraphs[0], ...paragraphs.slice(-2)];
+  expect(document).toContain(`\n${head}\n`);
+  expect(document).toContain(`\n${task}\n\n${format}\n`);
 });
 
 test("the progress message describes each kind of event", () => {

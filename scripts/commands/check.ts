@@ -98,6 +98,8 @@ function findPlayer(
   atEnd: (end: () => void | Promise<void>) => void,
 ): Promise<Player> {
   if (target === undefined) return awaitPlayer(caller, flags, atEnd);
+  if (/^(?!(?:uci|lines):)[\w.-]+:\d+(\/|$)/.test(target))
+    throw new StartError(`${target}: an address begins with http://. Did you mean http://${target}?`, EXIT.usage);
   if (isUrl(target)) return playerAt(caller, target, flags, games, atEnd);
   return startPlayer(caller, target, permissionsOf(flags), atEnd);
 }

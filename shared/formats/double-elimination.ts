@@ -17,5 +17,6 @@ export const doubleElimination: Format<Options> = {
   name: "Double elimination",
   description: "A player is out after its second loss: losers of the winners' rounds go on in the losers' rounds.",
   options: Options,
+  switches: { bracket_reset: { on: "", off: "only one match in the grand final" } },
   ...eliminationRules((playerCount, options: Options) => doubleEliminationPlan(playerCount, options.bracket_reset)),
 };

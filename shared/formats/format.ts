@@ -96,6 +96,8 @@ export interface Format<Options = unknown> {
   readonly extendable: readonly string[];
   /** The option that names a player. Configs have the name of the player, and the format receives its id. */
   readonly playerOption?: string;
+  /** What the values of an option that is true or false mean, for people: "with a match for the third place". An empty text is not shown. */
+  readonly switches?: Readonly<Record<string, { readonly on: string; readonly off: string }>>;
   /** The numbers of roles of the games that can be played: two, or any number. */
   readonly roles: "two" | "any";
   /**

@@ -107,6 +107,7 @@ export const roundRobinFormat: Format<Options> = {
     "Every player meets every other player, by the Berger tables; games of more than two roles rotate the players.",
   options: Options,
   extendable: ["cycles"],
+  switches: { makeup: { on: "players who come late play the matches that they have missed", off: "" } },
   roles: "any",
   opensRounds: "in_order",
   allowsAddedMatches: true,

@@ -14,5 +14,6 @@ export const singleElimination: Format<Options> = {
   name: "Single elimination",
   description: "The winner of each pairing goes on to the next round; the last one wins the league.",
   options: Options,
+  switches: { third_place: { on: "with a match for the third place", off: "" } },
   ...eliminationRules((playerCount, options: Options) => singleEliminationPlan(playerCount, options.third_place)),
 };

@@ -57,6 +57,12 @@ export function parseEndpoint(text: string): URL | null {
   return url;
 }
 
+/** Whether a text is an address such as `192.168.1.7:8000` or `league.example/mcp`, which lacks only `http://`. A name without a port, a dot or a path is none. */
+export const isWithoutScheme = (text: string): boolean =>
+  /^(\[[\da-f:]+\]|[\w-]+(\.[\w-]+)*)(:\d+)?(\/[\w./-]*)?$/i.test(text) &&
+  /:\d+(\/|$)|\.[\w-]+(\/|$)/.test(text) &&
+  parseEndpoint(`http://${text}`) !== null;
+
 /** Endpoints that agents may announce although they register from another address. */
 export interface AllowedContacts {
   /** Host names and addresses, with any port and path. */

@@ -2,7 +2,7 @@ import { reasonInWords, spoken, withoutVersion } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import type { LeagueHeader, MatchRow, PageOf, PlayerRef, Section } from "#shared/web/documents/league.ts";
 import { PAGE_ROWS } from "#shared/web/documents/league.ts";
-import { formatOf, plannedRounds } from "../../league/format-view.ts";
+import { formatOf, formatText, plannedRounds } from "../../league/format-view.ts";
 import { endOfRound, type League, type Match } from "../../league/league.ts";
 import { CANCELLED, publicReason, restartReason, summaryOf } from "../../league/outcome.ts";
 import { detailText, resultText, waitingText } from "../../projections/lines.ts";
@@ -17,7 +17,7 @@ export function headerOf({ views }: DocumentContext, league: League): LeagueHead
     league_id: league.leagueId,
     game: league.game,
     game_name: gameName(league.game),
-    format: formatInWords(league),
+    format: formatText(league) ?? "",
     status: league.isPaused ? "paused" : league.status,
     players: league.entrants.size,
     departed: league.departed.length,
@@ -52,16 +52,6 @@ const playedCount = ({ rounds }: League): number =>
 
 /** Returns the name of a game for people: a part of its id if this process was started without the file of the game. */
 export const gameName = (game: string): string => findGame(game)?.info.name ?? withoutVersion(game);
-
-/** Returns the format with its options: "Swiss system, 5 rounds". Empty for a round robin with the default options. */
-function formatInWords(league: League): string {
-  const options = Object.entries(league.formatOptions).map(([option, value]) => {
-    const name = option.replaceAll("_", " ");
-    if (value === true) return name;
-    return typeof value === "number" && name.endsWith("s") ? `${value} ${name}` : `${name} ${value}`;
-  });
-  return league.format === "round-robin" && options.length === 0 ? "" : [formatOf(league).name, ...options].join(", ");
-}
 
 function endOfCurrentRound(league: League): string | null {
   const endMs = league.currentRound === null ? null : endOfRound(league, league.currentRound);

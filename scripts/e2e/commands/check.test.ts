@@ -143,6 +143,12 @@ describe("league check", () => {
     expect(stdout).toContain("ThreadingHTTPServer instead of HTTPServer");
   });
 
+  it("rejects the address of a player without http:// with exit code 2 and the address that it means", async () => {
+    const { code, stderr } = await league(["check", "127.0.0.1:8150"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("127.0.0.1:8150: an address begins with http://. Did you mean http://127.0.0.1:8150?");
+  });
+
   it("checks a running player at its URL, and declined games are no fault", async () => {
     const port = await freePort();
     const secret = join(newFolder(), "secret");

@@ -206,7 +206,7 @@ describe("league mcp --url", () => {
       const server = start("referee/main.ts", host);
       await server.line(/session host at/);
       if (run === 1) {
-        expect((await command.ask("initialize", INITIALIZE)).result.serverInfo.name).toBe("referee");
+        expect((await command.ask("initialize", INITIALIZE)).result.serverInfo.name).toBe("session-host");
         command.stdin?.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
       }
       expect((await command.ask("tools/list")).result.tools).not.toEqual([]);

@@ -18,6 +18,20 @@ it.each(["http://u:p@127.0.0.1:8000/mcp", "https://u@league.example", "ftp://lea
   },
 );
 
+it.each(["127.0.0.1:8000", "localhost:8000", "[::1]:8000/mcp", "league.example", "league.example/mcp"])(
+  "the rejection of %j, which lacks http://, has the address with it",
+  (text) => {
+    expect(() => endpointOption(text)).toThrow(`an address begins with http://. Did you mean http://${text}?`);
+  },
+);
+
+it.each(["", "Ann", "ftp://league.example", "127.0.0.1:x", "http://u:p@127.0.0.1:8000/mcp"])(
+  "the rejection of %j has an example",
+  (text) => {
+    expect(() => endpointOption(text)).toThrow("give a URL such as http://127.0.0.1:8000/mcp");
+  },
+);
+
 it("contactOption returns the endpoint unchanged", () => {
   expect(contactOption("https://league.example/")).toBe("https://league.example/");
 });

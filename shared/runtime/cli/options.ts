@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf } from "../../lib/result.ts";
 import { cutTo, escapeUnprintable } from "../../lib/text.ts";
 import { parseTimeControl, type TimeControl } from "../../lib/time-control.ts";
-import { isWebOrigin, parseEndpoint } from "../../protocol/addresses.ts";
+import { isWebOrigin, isWithoutScheme, parseEndpoint } from "../../protocol/addresses.ts";
 import { DisplayName, JOIN_CODE_RULE, JoinCode } from "../../protocol/names.ts";
 import { INSPECTOR_PORT, LOOPBACK_HOST } from "../defaults.ts";
 import { EXIT } from "../process/exit.ts";
@@ -159,6 +159,8 @@ export function botOption(text: string, known: Map<string, string>): Map<string,
 function expectEndpoint(text: string): URL {
   const url = parseEndpoint(text);
   if (url) return url;
+  if (isWithoutScheme(text))
+    throw new InvalidArgumentError(`an address begins with http://. Did you mean http://${text}?`);
   throw new InvalidArgumentError("give a URL such as http://127.0.0.1:8000/mcp, without a user and password.");
 }
 
