@@ -68,7 +68,7 @@ describe("the page of a game on a session host", () => {
     const page = await open(link);
     await page.getByRole("button", { name: "Claim checkmate" }).click();
     await move(page, "a1", "a7");
-    await page.getByText("Accusation failed: Not checkmate").waitFor();
+    await page.getByText("Your move does not end the game with checkmate, so it was not made.").waitFor();
     await page.getByLabel("white rook, a1").waitFor();
     await page.getByRole("button", { name: "Claim checkmate" }).click();
     await move(page, "a1", "a8");

@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { WAIT_MS } from "#shared/lib/testing/wait-options.ts";
 import { drawn, launchChromium } from "#shared/web/testing/chromium.ts";
 import { type ReportedLeagues, startReportedLeagues } from "../testing/reported-leagues.ts";
 
@@ -11,12 +12,21 @@ let leagues: ReportedLeagues;
 beforeAll(async () => {
   browser = await launchChromium();
   const named = (suffix: string, count = PLAYERS.length) => PLAYERS.slice(0, count).map((name) => `${name}${suffix}`);
-  leagues = await startReportedLeagues([
-    { league_id: "table", game, players: named(""), results: 12 },
-    { league_id: "rounds", game, players: named(" r"), results: 7 },
-    { league_id: "tree", game, format: "single-elimination", players: named(" t", 6), results: 0 },
-    { league_id: "lines", game, players: named(" l"), results: 12 },
-  ]);
+  leagues = await startReportedLeagues(
+    [
+      { league_id: "table", game, players: named(""), results: 12 },
+      { league_id: "rounds", game, players: named(" r"), results: 7 },
+      { league_id: "tree", game, format: "single-elimination", players: named(" t", 6), results: 0 },
+      { league_id: "lines", game, players: named(" l"), results: 12 },
+      { league_id: "final", game, players: ["مريم العلي", "Ben", "Cleo", "Dan"] },
+      {
+        ...{ league_id: "large", game, format: "double-elimination", results: 0 },
+        players: Array.from({ length: 32 }, (_, index) => `Player ${index + 1} of 32`),
+      },
+      { league_id: "filling", game, players: ["Eva", "Finn"], missing: 2 },
+    ],
+    { endpoint: "http://league.example/mcp" },
+  );
 });
 afterEach(async () => {
   for (const context of browser.contexts()) await context.close();
@@ -141,4 +151,67 @@ describe("ratings and points", () => {
     await expect.poll(() => page.locator(".points-choice input").last().isChecked()).toBe(true);
     await expect.poll(() => first.isChecked()).toBe(false);
   });
+});
+
+describe("the bracket on a projector", () => {
+  it.each([
+    ["tree", 1920, 1080],
+    ["tree", 1280, 720],
+    ["large", 1920, 1080],
+  ])("of the league %s is shown as a whole, with the final, in %i × %i px", async (id, width, height) => {
+    const page = await (await browser.newContext({ viewport: { width, height } })).newPage();
+    await page.goto(`${leagues.url}/leagues/${id}/bracket?projector`);
+    await page.locator(".stage .tie").first().waitFor();
+    const hidden = (): Promise<unknown> =>
+      page.evaluate(`(() => {
+        const stage = document.querySelector(".stage").getBoundingClientRect();
+        const isInside = ({ left, right, top, bottom }) =>
+          left >= stage.left - 1 && right <= stage.right + 1 && top >= stage.top - 1 && bottom <= stage.bottom + 1;
+        return [...document.querySelectorAll(".stage .tie > ul")].filter((tie) => !isInside(tie.getBoundingClientRect())).length;
+      })()`);
+    await expect.poll(() => hidden()).toBe(0);
+    // The trees of a large bracket follow each other.
+    const final = page.getByRole("heading", { name: /^(Final|Grand final)$/ }).first();
+    await final.waitFor({ timeout: WAIT_MS });
+    await expect.poll(() => hidden()).toBe(0);
+    expect(await page.evaluate("document.querySelector('.stage').style.clipPath")).toBe("");
+  });
+});
+
+describe("standings", () => {
+  it("mark an unchanged rank with = while the league is running, and not when it is over", async () => {
+    const running = await open("table/standings");
+    await expect.poll(() => running.locator(".move-same").count()).toBeGreaterThan(0);
+    const over = await open("final/standings");
+    await expect.poll(() => over.locator("tbody tr").count()).toBe(4);
+    expect(await over.locator(".move-same").count()).toBe(0);
+  });
+
+  it("show each name in the direction of its script", async () => {
+    const page = await open("final/standings");
+    const directions = (): Promise<unknown> =>
+      page.evaluate(
+        "[...document.querySelectorAll('.player-name')].map((link) => link.textContent + ' ' + getComputedStyle(link).direction).sort()",
+      );
+    await page.locator(".player-name").first().waitFor();
+    expect(await directions()).toEqual(["Ben ltr", "Cleo ltr", "Dan ltr", "مريم العلي rtl"]);
+    await page.goto(`${leagues.url}/play?league=filling`);
+    const field = page.locator("input[name=name]");
+    await field.fill("مريم");
+    expect(await page.evaluate("getComputedStyle(document.querySelector('input[name=name]')).direction")).toBe("rtl");
+  });
+});
+
+it("a command is copied on a page without a secure context, as in the network of a class", async () => {
+  const other = await launchChromium(["--host-resolver-rules=MAP league.example 127.0.0.1"]);
+  onTestFinished(() => other.close());
+  const page = await (await other.newContext()).newPage();
+  await page.goto(`http://league.example:${new URL(leagues.url).port}/leagues/filling`);
+  await drawn(page);
+  expect(await page.evaluate("isSecureContext")).toBe(false);
+  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  await page.evaluate("document.body.append(Object.assign(document.createElement('textarea'), { id: 'pasted' }))");
+  await page.locator("#pasted").press("Control+v");
+  expect(await page.locator("#pasted").inputValue()).toMatch(/^npm run league -- join .* --league filling /);
 });

@@ -64,5 +64,25 @@ export async function overflowOf(page: Page): Promise<readonly string[]> {
   return (wide as readonly string[]).map((element) => `wider than the window: ${element}`);
 }
 
+/** Returns a fault if the controls for the steps of a game cover its board while the page is scrolled to its end. */
+export async function coveredBoardOf(page: Page): Promise<readonly string[]> {
+  const places = await page.evaluate(`(() => {
+    const [bar, board] = [document.querySelector(".steps"), document.querySelector(".board")];
+    if (!bar || !board) return [];
+    const covered = [];
+    for (let top = 0; top < document.documentElement.scrollHeight; top += 50) {
+      scrollTo(0, top);
+      const [over, under] = [bar.getBoundingClientRect(), board.getBoundingClientRect()];
+      const isBeside = over.left >= under.right || over.right <= under.left;
+      if (!isBeside && over.top < under.bottom - 1 && over.bottom > under.top + 1) covered.push(top);
+    }
+    return covered;
+  })()`);
+  const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
+  return (places as readonly number[])
+    .slice(0, 1)
+    .map((top) => `the steps cover the board in ${width} × ${height} px, scrolled to ${top} px`);
+}
+
 /** The rows of long tables that are like the ones before them. A crosstable of 100 players has 10,000 cells, which take axe a minute. */
 export const FURTHER_ROWS = "tbody tr:nth-child(n+6)";

@@ -8,13 +8,21 @@ import { axeFaults } from "#shared/web/testing/axe.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { DOCUMENTS } from "../../league-manager/pages/documents/documents.ts";
 import { firstLoadOf } from "./first-load.ts";
-import { FURTHER_ROWS, openView, overflowOf } from "./open.ts";
+import { coveredBoardOf, FURTHER_ROWS, openView, overflowOf } from "./open.ts";
 import { type Servers, startServers } from "./servers.ts";
 import { missingStylesOf } from "./styles-of-page.ts";
 import { VIEWS } from "./views.ts";
 
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
+/** The narrowest window without horizontal scrolling (WCAG 1.4.10). */
+const NARROW = { width: 320, height: 480 };
+/** A small desktop window, and the windows of DESKTOP at a zoom of 200 and 400%. */
+const SHORT = [
+  { width: 1024, height: 500 },
+  { width: 640, height: 400 },
+  { width: 320, height: 200 },
+] as const;
 
 let browser: Browser;
 let servers: Servers;
@@ -34,15 +42,18 @@ afterAll(async () => {
 });
 
 it.each(VIEWS.map((view, index) => [view.name, view, index] as const))(
-  "%s has no fault and fits a phone",
+  "%s has no fault, fits a phone and shows its whole board at each size",
   async (_name, view, index) => {
     const { page, faults } = await openView(contexts[index % 2] as BrowserContext, servers, view);
     const axe = await axeFaults(page, FURTHER_ROWS);
     const styles = await missingStylesOf(page);
-    await page.setViewportSize(PHONE);
-    const overflow = await overflowOf(page);
+    const sizes: string[] = [...(await coveredBoardOf(page))];
+    for (const size of [PHONE, NARROW, ...SHORT]) {
+      await page.setViewportSize(size);
+      sizes.push(...(await overflowOf(page)), ...(await coveredBoardOf(page)));
+    }
     await page.close();
-    expect([...faults, ...axe, ...styles, ...overflow]).toEqual([]);
+    expect([...faults, ...axe, ...styles, ...sizes]).toEqual([]);
   },
 );
 

@@ -153,7 +153,9 @@ describe("a claim", () => {
     await app.frame.getByRole("button", claim).click();
     await app.frame.click(cell("a1"));
     await app.frame.click(cell("a7"));
-    await expect.poll(() => app.frame.getByRole("alert").textContent()).toBe("Accusation failed: Not checkmate");
+    await expect
+      .poll(() => app.frame.getByRole("alert").textContent())
+      .toBe("Your move does not end the game with checkmate, so it was not made.");
     expect(moves(app)[0]?.arguments).toMatchObject({ move: "a1a7", claim: "checkmate" });
     await app.frame.getByLabel("white rook, a1").waitFor();
     expect(app.messages).toEqual([]);

@@ -8,6 +8,8 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
+/** The smallest size of a bracket. One that is larger than the stage is made smaller, because parts of it do not show who plays whom next. */
+const SMALLEST = 0.2;
 /** The time for which a part of a long page is shown. */
 const PART_MS = 10_000;
 /** The enlargements of a short page, which fill the stage. */
@@ -52,7 +54,7 @@ export function ProjectorStage({ onEnd, children }: Props): JSX.Element {
   );
 }
 
-/** Enlarges a page that fills only a part of the stage, for the readers in the last row. A longer one is shown in parts. */
+/** Enlarges a page that fills only a part of the stage, for the readers in the last row. A longer one is shown in parts, and a bracket as a whole. */
 function enlarge(stage: HTMLElement): void {
   const content = stage.firstElementChild as HTMLElement;
   const fits = (zoom: number): boolean => {
@@ -61,7 +63,11 @@ function enlarge(stage: HTMLElement): void {
   };
   // A chart and a match have the size of the stage.
   const hasOwnSize = stage.querySelector(".points-chart, .match") !== null;
-  if (fits(1) && !hasOwnSize && !ZOOMS.some(fits)) fits(1);
+  if (fits(1)) {
+    if (!hasOwnSize && !ZOOMS.some(fits)) fits(1);
+  } else if (stage.querySelector(".bracket")) {
+    for (let percent = 95; percent >= SMALLEST * 100 && !fits(percent / 100); percent -= 5);
+  }
   hideCutRows(stage);
 }
 

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import type {
   BracketDocument,
   BracketRoundView,
@@ -9,16 +10,24 @@ import type {
 import type { LeagueHeader } from "../documents/league.ts";
 import { LeagueLayout } from "../layout/league-layout.tsx";
 import { PlayerName } from "../layout/player-name.tsx";
+import { isProjector } from "../layout/projector.ts";
 import { Winners } from "../overview/winners.tsx";
 import { markInWords, markText } from "../texts/crosstable-cells.ts";
 import { leaguePath, matchPath } from "../texts/league-paths.ts";
 import type { PageProps } from "./page-props.ts";
 
-/** The bracket of an elimination: one tree, or those of winners and losers. */
+/** The largest number of ties below each other that a projector shows at the same time: a double elimination of 16 players. */
+const TIES_OF_STAGE = 13;
+
+/** The bracket of an elimination: one tree, or those of winners and losers. A projector shows the trees of a large bracket in turn, each as a whole. */
 export function BracketPage({ document, problem }: PageProps<BracketDocument>): JSX.Element {
-  const { league, part, parts, trees, winner } = document;
+  const { league, part, parts, winner } = document;
+  const [turn, setTurn] = useState(0);
+  const isInTurn = isProjector() && heightOf(document.trees) > TIES_OF_STAGE;
+  const shown = turn % Math.max(1, document.trees.length);
+  const trees = isInTurn ? document.trees.slice(shown, shown + 1) : document.trees;
   return (
-    <LeagueLayout league={league} section="bracket" problem={problem}>
+    <LeagueLayout league={league} section="bracket" problem={problem} onShown={() => setTurn(turn + 1)}>
       {trees.length === 0 && <p>The bracket is drawn when the league starts.</p>}
       <div role="status">{winner.length > 0 && <Winners league={league} winners={winner} />}</div>
       <Parts league={league} part={part} parts={parts} />
@@ -28,6 +37,10 @@ export function BracketPage({ document, problem }: PageProps<BracketDocument>): 
     </LeagueLayout>
   );
 }
+
+/** The number of ties below each other. */
+const heightOf = (trees: readonly BracketTree[]): number =>
+  trees.reduce((sum, { rounds }) => sum + Math.max(...rounds.map(({ ties }) => ties.length)), 0);
 
 /** The links to the parts of a large bracket. */
 function Parts({ league, part, parts }: Pick<BracketDocument, "league" | "part" | "parts">): JSX.Element | null {

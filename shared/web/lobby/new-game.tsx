@@ -84,7 +84,7 @@ export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Elemen
           <RadioGroup legend="Opponent" name="opponent" choices={opponentsOf(choice)} isList />
           <label class="field">
             Your name
-            <input name="name" maxLength={60} autocomplete="nickname" defaultValue={savedName()} />
+            <input name="name" dir="auto" maxLength={60} autocomplete="nickname" defaultValue={savedName()} />
           </label>
           <OptionFields options={choice.options} />
           <button type="submit" class="primary" disabled={isBusy}>

@@ -105,6 +105,7 @@ function AddPlayer({ others, isBusy, onCall }: Props): JSX.Element {
         <label>
           Id of a registered player, or the name of a player of another league
           <input
+            dir="auto"
             value={chosen}
             list={list}
             maxLength={200}
@@ -115,7 +116,7 @@ function AddPlayer({ others, isBusy, onCall }: Props): JSX.Element {
         </label>
         <datalist id={list}>
           {others.map(({ player_id, display_name }) => (
-            <option key={player_id} value={player_id}>
+            <option key={player_id} value={player_id} dir="auto">
               {display_name}
             </option>
           ))}

@@ -56,7 +56,7 @@ export function PlayerSelect({ label, players, value, onChange }: SelectProps): 
       <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
         <option value="">Choose a player</option>
         {players.map(({ player_id, display_name }) => (
-          <option key={player_id} value={player_id}>
+          <option key={player_id} value={player_id} dir="auto">
             {display_name} ({player_id})
           </option>
         ))}

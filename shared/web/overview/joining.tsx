@@ -1,7 +1,7 @@
 import { Fragment, type JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { LeagueHeader } from "../documents/league.ts";
 import type { Joining } from "../documents/overview.ts";
+import { CopyButton } from "../layout/copy-button.tsx";
 import { QrCode } from "../layout/qr-code.tsx";
 
 interface Props {
@@ -45,31 +45,17 @@ const isLocal = (address: string): boolean => /^https?:\/\/(localhost|127\.|\[::
 
 const shortAddress = (address: string): string => address.replace(/^https?:\/\//, "");
 
-function Command({ text }: { readonly text: string }): JSX.Element {
-  const [isCopied, setCopied] = useState(false);
-  const copy = (): void => {
-    navigator.clipboard.writeText(text).then(
-      () => setCopied(true),
-      () => setCopied(false),
-    );
-  };
-  return (
-    <div class="command">
-      <code>
-        {/* Options are not broken at their hyphens. */}
-        {text.split(" ").map((word, index) => (
-          <Fragment key={index}>
-            {index > 0 && " "}
-            <span class="word">{word}</span>
-          </Fragment>
-        ))}
-      </code>
-      {/* Browsers offer the clipboard to pages of this machine and of HTTPS only. */}
-      {"clipboard" in navigator && (
-        <button type="button" onClick={copy}>
-          {isCopied ? "Copied" : "Copy"}
-        </button>
-      )}
-    </div>
-  );
-}
+const Command = ({ text }: { readonly text: string }): JSX.Element => (
+  <div class="command">
+    <code>
+      {/* Options are not broken at their hyphens. */}
+      {text.split(" ").map((word, index) => (
+        <Fragment key={index}>
+          {index > 0 && " "}
+          <span class="word">{word}</span>
+        </Fragment>
+      ))}
+    </code>
+    <CopyButton text={text} />
+  </div>
+);

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type GameView, GUEST } from "../game-view.ts";
+import { CopyButton } from "../layout/copy-button.tsx";
 import { QrCode } from "../layout/qr-code.tsx";
 import type { InvitationsDocument } from "../play-documents.ts";
 import { roleInSentence, roleInWords } from "../texts/game-texts.ts";
@@ -136,29 +137,12 @@ function AgentText({
 }
 
 /** A text with a button that copies it. */
-function Copied({ text, label }: { readonly text: string; readonly label: string }): JSX.Element {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async (event: MouseEvent): Promise<void> => {
-    const field = (event.currentTarget as HTMLElement).parentElement?.querySelector("textarea");
-    field?.select();
-    // The clipboard needs HTTPS or this machine; the selected text can be copied by the keyboard.
-    await navigator.clipboard?.writeText(text).then(
-      () => setCopied(true),
-      () => {},
-    );
-  };
-  return (
-    <div class="copied">
-      <textarea readOnly rows={text.length > 70 ? 4 : 2} aria-label={label} value={text} />
-      <button type="button" onClick={(event) => void copy(event)}>
-        {isCopied ? "Copied" : "Copy"}
-      </button>
-      <span class="unseen" role="status">
-        {isCopied ? "Copied" : ""}
-      </span>
-    </div>
-  );
-}
+const Copied = ({ text, label }: { readonly text: string; readonly label: string }): JSX.Element => (
+  <div class="copied">
+    <textarea readOnly rows={text.length > 70 ? 4 : 2} aria-label={label} value={text} />
+    <CopyButton text={text} />
+  </div>
+);
 
 /** Returns a link with the address of this page, if other machines can open it; otherwise with that of the server. */
 const reachable = (link: string): string =>

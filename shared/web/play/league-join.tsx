@@ -49,7 +49,7 @@ export function JoinLeague({ invitation }: Props): JSX.Element {
           <form onSubmit={(event) => void join(event)}>
             <label>
               Your name
-              <input name="name" required maxLength={100} autocomplete="nickname" />
+              <input name="name" dir="auto" required maxLength={100} autocomplete="nickname" />
             </label>
             <LeagueChoice leagues={view.leagues} chosen={chosenLeague()} />
             {view.needs_join_code && (

@@ -34,7 +34,7 @@ export function NameForm({ game, room }: Props): JSX.Element | null {
     <form class="name-form" aria-label="Your name" onSubmit={(event) => void submit(event)}>
       <label>
         Your name
-        <input name="name" maxLength={60} required autocomplete="nickname" defaultValue={savedName()} />
+        <input name="name" dir="auto" maxLength={60} required autocomplete="nickname" defaultValue={savedName()} />
       </label>
       <button type="submit" disabled={isBusy}>
         Show my name

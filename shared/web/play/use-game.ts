@@ -48,7 +48,11 @@ export function useGame(transport: Transport, first: GameView | null): Playing {
       const text = await request(game);
       if (text !== "") setNotice({ text, isRejection: false, isUnanswered: false });
     } catch (error) {
-      setNotice({ text: messageOf(error), isRejection: true, isUnanswered: error instanceof UnansweredError });
+      setNotice({
+        text: rejectionInWords(messageOf(error)),
+        isRejection: true,
+        isUnanswered: error instanceof UnansweredError,
+      });
     }
     setPending(null);
   };
@@ -57,6 +61,12 @@ export function useGame(transport: Transport, first: GameView | null): Playing {
     play: (action, claim) => void send(action, (current) => transport.play(current, action, claim)),
     resign: () => void send(RESIGNATION, async (current) => (await transport.resign?.(current)) ?? ""),
   };
+}
+
+/** The rejection of a false claim for people. Programs receive the words that the tools of chess prescribe, "Accusation failed: Not checkmate". */
+function rejectionInWords(message: string): string {
+  const claimed = /^Accusation failed: Not (.+)$/.exec(message)?.[1];
+  return claimed === undefined ? message : `Your move does not end the game with ${claimed}, so it was not made.`;
 }
 
 /** Returns the later state. An answer that arrives after a later one must not take the game back. */

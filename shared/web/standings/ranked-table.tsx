@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useRef } from "preact/hooks";
+import type { LeagueHeader } from "../documents/league.ts";
 import type { StandingRow } from "../documents/standings.ts";
 import { Movement } from "./marks.tsx";
 import { useRowMotion } from "./use-row-motion.ts";
@@ -44,12 +45,16 @@ export function RankedTable({ label, competitor, headings, children }: Props): J
 export const rowClass = ({ rank, played }: Pick<StandingRow, "rank" | "played">): string =>
   rank === 1 && played > 0 ? "leader" : "";
 
-/** The rank and its change since the previous round. */
-export function RankCell({ rank, movement }: Pick<StandingRow, "rank" | "movement">): JSX.Element {
+interface RankProps extends Pick<StandingRow, "rank" | "movement"> {
+  readonly league: Pick<LeagueHeader, "status">;
+}
+
+/** The rank and its change since the previous round. In final standings an unchanged rank has no mark: "=" would read as a shared rank. */
+export function RankCell({ league, rank, movement }: RankProps): JSX.Element {
   return (
     <td class="rank">
       {rank}
-      <Movement by={movement} />
+      <Movement by={league.status === "completed" && movement === 0 ? null : movement} />
     </td>
   );
 }

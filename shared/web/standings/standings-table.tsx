@@ -40,7 +40,7 @@ export function StandingsTable({ league, rows, details }: Props): JSX.Element {
           data-key={row.player_id}
           data-state={`${row.played} ${row.points}`}
         >
-          <RankCell {...row} />
+          <RankCell league={league} {...row} />
           <th scope="row">
             <PlayerName league={league} player={row} />
             <Presence presence={row.presence} />

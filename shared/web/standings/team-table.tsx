@@ -21,7 +21,7 @@ export function TeamTable({ league, teams }: Props): JSX.Element {
           data-key={team.team_id}
           data-state={`${team.played} ${team.points}`}
         >
-          <RankCell {...team} />
+          <RankCell league={league} {...team} />
           <th scope="row">
             {team.members.map((member, index) => (
               <Fragment key={member.player_id}>

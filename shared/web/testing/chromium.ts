@@ -15,9 +15,9 @@ export function setup(): void {
   requireProgram(PATHS, "chromium-headless-shell");
 }
 
-/** Starts Chromium. The caller closes it. */
-export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: findProgram(PATHS) ?? "/usr/bin/chromium" });
+/** Starts Chromium with these arguments. The caller closes it. */
+export function launchChromium(args: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath: findProgram(PATHS) ?? "/usr/bin/chromium", args: [...args] });
 }
 
 /**
