@@ -1,5 +1,7 @@
 /** A small player of another dialect, written for tests: a plain HTTP server whose wording, places and replies a test sets. */
 import { createServer, type ServerResponse } from "node:http";
+import { connect } from "node:net";
+import { text as textOf } from "node:stream/consumers";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import type { TestPlace, TestPlayer } from "./in-process-league.ts";
 
@@ -33,6 +35,10 @@ export interface ForeignPlayerOptions {
   readonly dialect?: string;
   /** Returns the endpoint of the registration. */
   readonly endpoint?: (port: number) => string;
+  /** Returns the place in the answer to the registration at which the player reads a field. By default `result`. */
+  readonly placeOf?: (reply: Json, field: "player_id" | "auth_token") => Json;
+  /** Whether the player registers and answers in HTTP 1.0: one request a connection, and a body that ends with the connection. */
+  readonly isHttp10?: boolean;
 }
 
 export interface ForeignPlayer {
@@ -99,6 +105,23 @@ export async function postJson(url: string, body: Json): Promise<Json> {
   return response.json();
 }
 
+/** Posts a JSON body as a client of HTTP 1.0, on a connection that the server closes. Resolves with the parsed response. */
+async function postInHttp10(url: string, body: Json): Promise<Json> {
+  const { host, hostname, port, pathname } = new URL(url);
+  const content = JSON.stringify(body);
+  const headers = `Host: ${host}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(content)}`;
+  const socket = connect(Number(port), hostname);
+  socket.write(`POST ${pathname} HTTP/1.0\r\n${headers}\r\n\r\n${content}`);
+  const response = await textOf(socket);
+  return JSON.parse(response.slice(response.indexOf("\r\n\r\n")));
+}
+
+/** Ends a response. In HTTP 1.0 the body has no length and no chunks, and ends with the connection. */
+function endWith(response: ServerResponse, body: string, isHttp10: boolean): void {
+  if (isHttp10) response.socket?.end(`HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n${body}`);
+  else response.end(body);
+}
+
 /** A registration as the classroom's document has it. */
 export const usualRegistration = (message: Json): Json => ({
   jsonrpc: "2.0",
@@ -114,22 +137,18 @@ export function foreignPlayer(
   const state = { id: "", token: "" };
   const received: Received[] = [];
   const registrations: Json[] = [];
-  const player: ForeignPlayer = {
+  const player: ForeignPlayer = Object.assign(state, {
     received,
     registrations,
-    of: (type) => received.flatMap(({ message }) => (message?.message_type === type ? [message] : [])),
-    get id() {
-      return state.id;
-    },
-    get token() {
-      return state.token;
-    },
-  };
+    of: (type: string) => received.flatMap(({ message }) => (message?.message_type === type ? [message] : [])),
+  });
   const { understand = understandTools, answer = usualAnswer, wrap = inResult } = options;
+  const { isHttp10 = false, placeOf = ({ result, ...reply }: Json): Json => result ?? reply } = options;
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
-    if (text === "") return void response.end("{}");
+    const end = (content: Json): void => endWith(response, JSON.stringify(content), isHttp10);
+    if (text === "") return end({});
     const body = JSON.parse(text);
     const message = understand(body);
     const path = request.url ?? "";
@@ -138,9 +157,9 @@ export function foreignPlayer(
     response.setHeader("content-type", "application/json");
     if (message === null) {
       const error = { code: -32601, message: `Method not found: ${body.method}` };
-      return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, error }));
+      return end({ jsonrpc: "2.0", id: body.id, error });
     }
-    response.end(JSON.stringify(wrap(await answer(message, player), body)));
+    end(wrap(await answer(message, player), body));
   });
 
   const start = async (place: TestPlace) => {
@@ -164,10 +183,13 @@ export function foreignPlayer(
       },
     };
     for (let attempt = 0; attempt < 5; attempt++) {
-      const reply = await postJson(place.manager, (options.register ?? usualRegistration)(message, endpoint));
+      const reply = await (isHttp10 ? postInHttp10 : postJson)(
+        place.manager,
+        (options.register ?? usualRegistration)(message, endpoint),
+      );
       registrations.push(reply);
-      const { result = reply } = reply;
-      Object.assign(state, { id: result.player_id, token: result.auth_token });
+      state.id = placeOf(reply, "player_id").player_id;
+      state.token = placeOf(reply, "auth_token").auth_token;
       if (options.accepts?.(reply) ?? true) break;
     }
     return { stop };

@@ -1,17 +1,13 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
-import { freePorts } from "#shared/runtime/process/free-ports.ts";
-import { storedState } from "../../../league-manager/testing/stored-state.ts";
+import { afterEach, describe, expect, test } from "vitest";
 import {
   type ForeignPlayer,
   type ForeignPlayerOptions,
-  foreignPlayer,
   type Json,
   laterAnswer,
   usualAnswer,
 } from "../../testing/foreign-player.ts";
-import { cleanUp, newFolder, type Running, start } from "../../testing/processes.ts";
+import { cleanUp } from "../../testing/processes.ts";
+import { crash, type ForeignLeague, foreignLeague } from "../testing/foreign-league.ts";
 
 afterEach(cleanUp);
 
@@ -27,52 +23,20 @@ const LEAGUE_V1: PlayerOptions = {
   answer: (message) => (message.message_type === "MOVE_REQUEST" ? { move: message.valid_moves[0] } : { status: "ok" }),
 };
 
-/** Starts a manager process whose config lists the players of other dialects Ann, P01, and Bob, P02. They play two matches, R1M1 and R2M1. */
-async function startLeague(game: object, ann: PlayerOptions, bob: PlayerOptions) {
-  const [managerPort = 0, ...ports] = await freePorts(5);
-  const players = [foreignPlayer({ ...ann, name: "Ann" }), foreignPlayer({ ...bob, name: "Bob" })];
-  const folder = newFolder();
-  const manager = `http://127.0.0.1:${managerPort}/mcp`;
-  const base = ["--data", folder, "--port"];
-  const config = {
-    manager: { port: managerPort },
-    referees: { count: 0 },
-    players: players.map(({ name, dialect }, index) => ({
-      ...{ name, dialect, endpoint: `http://127.0.0.1:${ports[index + 2]}/mcp` },
-    })),
-    leagues: [{ league_id: "l", ...game, format_options: { cycles: 2 } }],
-    timeouts: { join_ms: 60_000, move_ms: 60_000 },
-  };
-  const file = join(folder, "league.json");
-  writeFileSync(file, JSON.stringify(config));
-  for (const [index, { start: listen, name }] of players.entries()) {
-    const { stop } = await listen({ name, port: ports[index + 2] ?? 0, manager, dataFolder: folder });
-    onTestFinished(stop);
-  }
-  return {
-    players: players.map(({ player }) => player) as [ForeignPlayer, ForeignPlayer],
-    async startManager(): Promise<Running> {
-      const running = start("league-manager/main.ts", [...base, `${managerPort}`, "--config", file, "--players", "2"]);
-      await running.line(/league manager at/);
-      return running;
-    },
-    async startReferee(number: 1 | 2): Promise<Running> {
-      const running = start("referee/main.ts", [...base, `${ports[number - 1]}`, "--manager", manager]);
-      await running.line(/registered as REF/);
-      return running;
-    },
-    async matches() {
-      const { leagues } = await storedState(folder, ["l"]);
-      const matches = leagues.get("l")?.rounds.flatMap((round) => round.matches) ?? [];
-      return matches.map(({ matchId, epoch, outcome }) => ({ matchId, epoch, termination: outcome?.termination }));
-    },
-  };
+/** Prepares a league whose config lists the players of other dialects Ann, P01, and Bob, P02. They play two matches, R1M1 and R2M1. */
+async function startLeague(
+  game: object,
+  ann: PlayerOptions,
+  bob: PlayerOptions,
+): Promise<ForeignLeague & { readonly players: readonly [ForeignPlayer, ForeignPlayer] }> {
+  const players = [
+    { ...ann, name: "Ann" },
+    { ...bob, name: "Bob" },
+  ];
+  const league = await foreignLeague({ ...game, format_options: { cycles: 2 } }, players);
+  await league.startPlayers();
+  return { ...league, players: league.players as [ForeignPlayer, ForeignPlayer] };
 }
-
-const kill = async (running: Running): Promise<void> => {
-  running.signal("SIGKILL");
-  await running.ended;
-};
 
 /** A player that withholds its answer to the first message for which `isHeld` is true until `release` is called. `reached` resolves when it has arrived. */
 function holding(options: PlayerOptions, isHeld: (message: Json, self: ForeignPlayer) => boolean) {
@@ -120,7 +84,7 @@ describe.each([
     const manager = await league.startManager();
     const referee = await league.startReferee(1);
     await ann.reached;
-    await kill(referee);
+    await crash(referee);
     const [player] = league.players;
     const [, before] = messagesTo(player, CALLS);
     ann.release();
@@ -141,7 +105,7 @@ describe.each([
     const manager = await league.startManager();
     const referee = await league.startReferee(1);
     await ann.reached;
-    await kill(referee);
+    await crash(referee);
     ann.release();
     await league.startReferee(1);
     await manager.line(/league l is completed/);
@@ -160,7 +124,7 @@ test("a player that answers to the referee of the announcement learns to which r
   const first = await league.startReferee(1);
   await bob.reached;
   await league.startReferee(2);
-  await kill(first);
+  await crash(first);
   bob.release();
   await manager.line(/league l is completed/);
   expect(await league.matches()).toEqual([NORMAL[0], { ...NORMAL[1], epoch: 2 }]);
@@ -172,7 +136,7 @@ test("a restarted manager names all matches of the league in LEAGUE_COMPLETED", 
   const first = await league.startManager();
   await league.startReferee(1);
   await ann.reached;
-  await kill(first);
+  await crash(first);
   const second = await league.startManager();
   ann.release();
   await second.line(/league l is completed/);
