@@ -16,7 +16,8 @@ const MAX_ANSWERS = 3;
 const MAX_INVITATIONS = 10;
 
 /**
- * Asks a player for its action in the open turn of `session`, and submits the answer. Repeats the request with the error after a malformed answer
+ * Asks a player for its action in the open turn of `session`, and submits the answer. First waits a short time until the player has answered earlier notifications;
+ * this time does not count as the player's. Repeats the request with the error after a malformed answer
  * or an illegal action. The limit of the turn, `player.moveMs` or the clock of the role, covers all requests of the turn. In a match with clocks the
  * player is charged the time from the first request to the arrival of the accepted answer. Time in which this process, and not the player, is busy does
  * not count: the time for which an answer waits to be read, and the time that the check of a rejected action takes.
@@ -30,6 +31,7 @@ export async function askForMove(
   player: SeatedPlayer,
 ): Promise<Result<Session, AskFault>> {
   const { asker, clock } = driver;
+  await asker.inOrder(player);
   let turn = turnFor(match, session, player);
   const { match_id, tick } = turn;
   const { limitMs, overFault } = turnLimit(session, player);

@@ -9,6 +9,7 @@ import { GameInviteResponse, MoveResponse } from "#shared/protocol/messages.ts";
 import type { DialectPeers } from "#shared/rpc/dialects/dialect-peers.ts";
 import type { CallFault } from "#shared/rpc/peer/call.ts";
 import type { AskFault } from "./ask-fault.ts";
+import { Deliveries } from "./deliveries.ts";
 
 /** A player of a match that is asked over the wire. */
 export interface SeatedPlayer {
@@ -58,7 +59,12 @@ export interface Asker {
    * null if none is remembered.
    */
   lastRoundTripMs(endpoint: string): number | null;
-  /** Sends a notification. Resolves when it was answered, has failed or `limitMs` have passed. Never rejects. */
+  /** Resolves when the player has answered the earlier notifications about its match, or after a short limit (deliveries.ts). Never rejects. */
+  inOrder(player: SeatedPlayer): Promise<void>;
+  /**
+   * Sends a notification after the earlier ones about the match, as `inOrder` says. Resolves when it was answered, has failed or `limitMs` have
+   * passed since it was sent. Never rejects.
+   */
   notify(player: SeatedPlayer, type: MessageType, payload: object, limitMs: number): Promise<void>;
 }
 
@@ -68,6 +74,7 @@ const MAX_ENDPOINTS = 10_000;
 /** Creates an asker. `sender` returns the sender of the messages, `referee:` and the id; the id changes when the referee is registered. */
 export function createAsker(peers: DialectPeers, sender: () => string, clock: Clock, ids: Ids): Asker {
   const roundTrips = new Map<string, number>();
+  const deliveries = new Deliveries(clock);
 
   const envelopeFor = (player: SeatedPlayer, type: MessageType, payload: object): Envelope =>
     newEnvelope(type, sender(), payload, {
@@ -110,13 +117,15 @@ export function createAsker(peers: DialectPeers, sender: () => string, clock: Cl
       return { kind, fault: faultOfCall(reply.error), lateMs };
     },
     lastRoundTripMs: (endpoint) => roundTrips.get(endpoint) ?? null,
-    async notify(player, type, payload, limitMs) {
-      await peers.notify(player.endpoint, envelopeFor(player, type, payload), {
-        timeoutMs: limitMs,
-        contact: player.contact ?? null,
-        socket: player.offersWebSocket ?? false,
-      });
-    },
+    inOrder: ({ matchToken, signal }) => deliveries.answered(matchToken, signal),
+    notify: (player, type, payload, limitMs) =>
+      deliveries.deliver(player.matchToken, async () => {
+        await peers.notify(player.endpoint, envelopeFor(player, type, payload), {
+          timeoutMs: limitMs,
+          contact: player.contact ?? null,
+          socket: player.offersWebSocket ?? false,
+        });
+      }),
   };
 }
 

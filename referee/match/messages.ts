@@ -165,6 +165,16 @@ function roundResults(
   }));
 }
 
+/** Resolves when the players have answered the earlier notifications about their match, or after a short limit. */
+export async function notificationsAnswered(
+  driver: MatchDriver,
+  order: StartGame,
+  sessionId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.all(seatedPlayers(driver, order, sessionId, signal).map((player) => driver.asker.inOrder(player)));
+}
+
 /**
  * Sends GAME_RESULT with the seed to the players of a match. Resolves when each player has acknowledged it, its delivery has failed or
  * `game_over_ms` have passed. Must not be called if the match may be played again with the same seed.

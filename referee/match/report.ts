@@ -10,7 +10,7 @@ import { asRefused, type Peers } from "#shared/rpc/peer/peer.ts";
 import type { KeptRegistration } from "#shared/runtime/kept-registration.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import type { MatchDriver } from "./driven-match.ts";
-import { notifyResult } from "./messages.ts";
+import { notificationsAnswered, notifyResult } from "./messages.ts";
 
 export interface ReportOptions {
   readonly driver: MatchDriver;
@@ -64,6 +64,8 @@ export async function reportResult(
   const isForPlayers = result.termination !== "aborted" && !signal.aborted;
   const isSeedOfEpoch = order.run_id != null;
   if (isForPlayers && isSeedOfEpoch) {
+    await notificationsAnswered(driver, order, sessionId, signal);
+    if (signal.aborted) return;
     const notified = notifyResult(driver, order, sessionId, result, signal);
     await settledWithin(acknowledgeWithinMs(order), notified, driver.clock);
   }

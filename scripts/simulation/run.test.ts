@@ -83,7 +83,7 @@ describe("the calls of a simulated run", () => {
   });
 
   it("are made by POST while a WebSocket is lost", async () => {
-    const lossy = { type: "lossy", at: 1_000, ms: 5_000, machine: "player 1", share: 0.3 } as const;
+    const lossy = { type: "lossy", at: 1_000, ms: 5_000, machine: "player 1", share: 0.6 } as const;
     const { overSockets, posted } = await transportsOf({ disturbances: [lossy] });
     expect(Math.min(overSockets, posted)).toBeGreaterThan(0);
   });

@@ -45,14 +45,24 @@ function queueOf({ answerMs, ready = async () => {} }: { answerMs: number; ready
   return { clock, sent, queues, push };
 }
 
-test("an invitation waits at most 250 ms in total for four messages of 249 ms each", async () => {
+test("an invitation waits for four messages that are answered after 249 ms each", async () => {
   const { clock, sent, push } = queueOf({ answerMs: 249 });
+  const received = push(ROUND);
+  await clock.advance(4 * 249 - 1);
+  expect(received.isOver).toBe(false);
+  await clock.advance(1);
+  expect(received.isOver).toBe(true);
+  expect(sent).toEqual(ROUND.map(({ type }) => type));
+});
+
+test("an invitation waits at most 250 ms for an answer, and the messages are still sent one after the other", async () => {
+  const { clock, sent, push } = queueOf({ answerMs: 1_000 });
   const received = push(ROUND);
   await clock.advance(249);
   expect(received.isOver).toBe(false);
   await clock.advance(1);
   expect(received.isOver).toBe(true);
-  await clock.advance(1_000);
+  await clock.advance(3_000);
   expect(sent).toEqual(ROUND.map(({ type }) => type));
 });
 

@@ -12,14 +12,19 @@ import { type Announcement, AnnouncementMessages } from "./messages.ts";
 
 /** The maximum number of announcements in the queue of one agent. Further announcements are dropped. */
 const MAX_QUEUED = 100;
-/** `received` of announcements that were queued together resolves at the latest after this time. The time begins when the agent listens. */
+/**
+ * `received` of announcements that were queued together resolves at the latest when this time has passed since the last answer to one of them. The first
+ * time begins when the agent listens.
+ */
 const MAX_RECEIVE_MS = 250;
-/** The same time for a player of another dialect, which may begin to listen after its registration and needs the announcement for its answers. */
+/** The largest number of announcements that are queued together. */
+const MAX_TOGETHER = 4;
+/** The time for all of them for a player of another dialect, which may begin to listen after its registration and needs the announcement for its answers. */
 const MAX_RECEIVE_OF_DIALECTS_MS = 10_000;
 
-/** The time limit for an agent to receive announcements. */
+/** The time limit for an agent to receive announcements that were queued together. */
 export const receiveLimitMs = (agent: Pick<Agent, "dialect"> | undefined): number =>
-  agent?.dialect === NATIVE ? MAX_RECEIVE_MS : MAX_RECEIVE_OF_DIALECTS_MS;
+  agent?.dialect === NATIVE ? MAX_TOGETHER * MAX_RECEIVE_MS : MAX_RECEIVE_OF_DIALECTS_MS;
 
 /** Announcements that were put into one agent's queue together. */
 interface Batch {
@@ -29,6 +34,8 @@ interface Batch {
   readonly answered: PromiseWithResolvers<void>;
   /** Cancels the timer of `received`. */
   cancel: Cancel;
+  /** Whether the timer has fired. */
+  isOverdue: boolean;
 }
 
 interface QueuedAnnouncement extends Announcement {
@@ -45,7 +52,7 @@ interface Queue {
 
 /** The delivery of announcements that were queued together. */
 export interface Sending {
-  /** Resolves when each announcement is answered or has failed, or after `MAX_RECEIVE_MS`. */
+  /** Resolves when each announcement is answered or has failed, or the agent is late (`MAX_RECEIVE_MS`). */
   readonly received: Promise<void>;
   /** Resolves when each announcement is answered or has failed. */
   readonly answered: Promise<void>;
@@ -71,7 +78,7 @@ export class AnnouncementQueues {
     if (this.#tasks.signal.aborted) return { received: Promise.resolve(), answered: Promise.resolve() };
     const queue = this.#queues.get(agentId) ?? this.#open(agentId);
     const [received, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const batch: Batch = { unanswered: 0, received, answered, cancel: () => {} };
+    const batch: Batch = { unanswered: 0, received, answered, cancel: () => {}, isOverdue: false };
     queue.batches.add(batch);
     for (const announcement of announcements) {
       if (announcement.type === "LEAGUE_STANDINGS_UPDATE") removeOlderStandings(queue, announcement);
@@ -84,12 +91,19 @@ export class AnnouncementQueues {
     return { received: received.promise, answered: answered.promise };
   }
 
+  /** Starts the timer of `received`, which `#sendAll` starts again after each answer of a native agent. */
   #limit(agentId: string, { batches }: Queue, batch: Batch): void {
     const { clock, ledger } = this.#context;
-    if (!batches.has(batch)) return;
-    const limitMs = receiveLimitMs(ledger.state.agents.get(agentId));
+    if (!batches.has(batch) || batch.isOverdue) return;
+    const agent = ledger.state.agents.get(agentId);
+    const limitMs = agent?.dialect === NATIVE ? MAX_RECEIVE_MS : receiveLimitMs(agent);
+    batch.cancel();
+    const expire = (): void => {
+      batch.isOverdue = true;
+      batch.received.resolve();
+    };
     // An answer that has already arrived is processed before the time limit.
-    batch.cancel = clock.after(limitMs, () => clock.defer(() => batch.received.resolve()));
+    batch.cancel = clock.after(limitMs, () => clock.defer(expire));
   }
 
   stop(): Promise<void> {
@@ -108,6 +122,7 @@ export class AnnouncementQueues {
   }
 
   async #sendAll(agentId: string, queue: Queue, signal: AbortSignal): Promise<void> {
+    const { ledger } = this.#context;
     try {
       await queue.ready;
       while (!signal.aborted) {
@@ -115,6 +130,7 @@ export class AnnouncementQueues {
         if (!next) break;
         await this.#send(agentId, next, signal);
         if (--next.batch.unanswered === 0) end(queue, next.batch);
+        else if (ledger.state.agents.get(agentId)?.dialect === NATIVE) this.#limit(agentId, queue, next.batch);
       }
     } finally {
       for (const batch of queue.batches) end(queue, batch);

@@ -19,6 +19,9 @@ export const withOpponents = (asker: Asker, seedOf: (matchId: string) => string)
     return { kind: "move", move: random.pick(legal_actions), raw: () => "", lateMs: 0 };
   },
   lastRoundTripMs: (endpoint) => asker.lastRoundTripMs(endpoint),
+  inOrder: async (player) => {
+    if (!isOpponent(player)) await asker.inOrder(player);
+  },
   notify: async (player, type, payload, limitMs) => {
     if (!isOpponent(player)) await asker.notify(player, type, payload, limitMs);
   },

@@ -1,0 +1,50 @@
+import type { Clock } from "#shared/lib/clock.ts";
+
+/** How long a message waits for the answers to the earlier notifications to its player about the match. */
+export const IN_ORDER_WITHIN_MS = 250;
+
+/** The notifications to one player about one match that are not answered yet. */
+interface Open {
+  count: number;
+  /** Resolves when all of them are answered or have failed. */
+  answered: Promise<unknown>;
+  /** Whether a message has waited for them until its limit. */
+  isLate: boolean;
+}
+
+/**
+ * The notifications under way, by match token. A message about a match waits for the answers to the earlier ones, because a player with several threads could
+ * handle the messages in another order otherwise. A player that does not answer must not delay its opponents at each turn: when a message has
+ * waited until its limit, the following ones are sent immediately until the player has answered all notifications.
+ */
+export class Deliveries {
+  readonly #clock: Pick<Clock, "pause">;
+  readonly #open = new Map<string, Open>();
+
+  constructor(clock: Pick<Clock, "pause">) {
+    this.#clock = clock;
+  }
+
+  /** Resolves when the earlier notifications are answered, the limit has passed or `signal` is aborted. */
+  async answered(token: string, signal?: AbortSignal): Promise<void> {
+    const open = this.#open.get(token);
+    if (!open || open.isLate) return;
+    const answered = new AbortController();
+    void open.answered.then(() => answered.abort());
+    const ends = signal ? AbortSignal.any([answered.signal, signal]) : answered.signal;
+    if (await this.#clock.pause(IN_ORDER_WITHIN_MS, ends)) open.isLate = true;
+  }
+
+  /** Sends a notification after the earlier ones. `send` must not reject. Resolves when it has resolved. */
+  deliver(token: string, send: () => Promise<void>): Promise<void> {
+    const earlier = this.#open.get(token);
+    const sent = earlier && !earlier.isLate ? this.answered(token).then(send) : send();
+    const open = earlier ?? { count: 0, answered: sent, isLate: false };
+    open.count++;
+    open.answered = Promise.all([open.answered, sent]);
+    this.#open.set(token, open);
+    return sent.then(() => {
+      if (--open.count === 0) this.#open.delete(token);
+    });
+  }
+}
