@@ -110,10 +110,11 @@ function playersOf({ entrants, departed, format, lateEntries }: Omit<League, "ro
   return ordered;
 }
 
-/** The name of the format with its options, for people: "Swiss system, 5 rounds". Null for a round robin without options, which is the default. */
+/** The name of the format with the options that a config has chosen, for people: "Swiss system, 5 rounds". Null for a round robin without options, which is the default. */
 export function formatText({ format, formatOptions }: Pick<League, "format" | "formatOptions">): string | null {
   const found = findFormat(format);
-  const options = Object.entries(formatOptions).map(([option, value]) => {
+  const chosen = Object.entries(formatOptions).filter(([option, value]) => value !== found?.optionsOfNew?.[option]);
+  const options = chosen.map(([option, value]) => {
     const meaning = found?.switches?.[option];
     if (meaning) return value === true ? meaning.on : meaning.off;
     const name = option.replaceAll("_", " ");
