@@ -161,7 +161,10 @@ withPermissionOptions(
     "npm run league -- play random random --game ./my-game.ts",
   ]),
 )
-  .argument("<first>", "bot of the first role: a built-in bot, a file, uci:COMMAND, lines:COMMAND or llm:URL#MODEL")
+  .argument(
+    "<first>",
+    "bot of the first role: a built-in bot, a file, uci:COMMAND, lines:COMMAND or llm:URL#MODEL; NAME=BOT names it",
+  )
   .argument("<second>", "bot of the second role")
   .option(
     "--game <game>",

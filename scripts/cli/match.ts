@@ -22,7 +22,7 @@ export function addMatchCommand(): void {
   )
     .argument(
       "[bots...]",
-      `two or more bots: a built-in bot, ${BOT_FILES}, uci:COMMAND, lines:COMMAND, llm:URL#MODEL or the URL of a player`,
+      `two or more bots: a built-in bot, ${BOT_FILES}, uci:COMMAND, lines:COMMAND, llm:URL#MODEL or the URL of a player; NAME=BOT names it`,
     )
     .option(
       "--game <game>",
