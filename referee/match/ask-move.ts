@@ -31,7 +31,9 @@ export async function askForMove(
   player: SeatedPlayer,
 ): Promise<Result<Session, AskFault>> {
   const { asker, clock } = driver;
-  await asker.inOrder(player);
+  const earlier = asker.inOrder(player);
+  // A player without open notifications is asked in the same turn of the event loop.
+  if (earlier) await earlier;
   let turn = turnFor(match, session, player);
   const { match_id, tick } = turn;
   const { limitMs, overFault } = turnLimit(session, player);

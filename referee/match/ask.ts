@@ -59,8 +59,11 @@ export interface Asker {
    * null if none is remembered.
    */
   lastRoundTripMs(endpoint: string): number | null;
-  /** Resolves when the player has answered the earlier notifications about its match, or after a short limit (deliveries.ts). Never rejects. */
-  inOrder(player: SeatedPlayer): Promise<void>;
+  /**
+   * Resolves when the player has answered the earlier notifications about its match, or after a short limit (deliveries.ts). null if it has answered all.
+   * Never rejects.
+   */
+  inOrder(player: SeatedPlayer): Promise<void> | null;
   /**
    * Sends a notification after the earlier ones about the match, as `inOrder` says. Resolves when it was answered, has failed or `limitMs` have
    * passed since it was sent. Never rejects.

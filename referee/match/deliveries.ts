@@ -25,10 +25,13 @@ export class Deliveries {
     this.#clock = clock;
   }
 
-  /** Resolves when the earlier notifications are answered, the limit has passed or `signal` is aborted. */
-  async answered(token: string, signal?: AbortSignal): Promise<void> {
+  /** Resolves when the earlier notifications are answered, the limit has passed or `signal` is aborted. null if a message need not wait for them. */
+  answered(token: string, signal?: AbortSignal): Promise<void> | null {
     const open = this.#open.get(token);
-    if (!open || open.isLate) return;
+    return !open || open.isLate ? null : this.#wait(open, signal);
+  }
+
+  async #wait(open: Open, signal: AbortSignal | undefined): Promise<void> {
     const answered = new AbortController();
     void open.answered.then(() => answered.abort());
     const ends = signal ? AbortSignal.any([answered.signal, signal]) : answered.signal;
@@ -38,7 +41,7 @@ export class Deliveries {
   /** Sends a notification after the earlier ones. `send` must not reject. Resolves when it has resolved. */
   deliver(token: string, send: () => Promise<void>): Promise<void> {
     const earlier = this.#open.get(token);
-    const sent = earlier && !earlier.isLate ? this.answered(token).then(send) : send();
+    const sent = this.answered(token)?.then(send) ?? send();
     const open = earlier ?? { count: 0, answered: sent, isLate: false };
     open.count++;
     open.answered = Promise.all([open.answered, sent]);

@@ -19,9 +19,7 @@ export const withOpponents = (asker: Asker, seedOf: (matchId: string) => string)
     return { kind: "move", move: random.pick(legal_actions), raw: () => "", lateMs: 0 };
   },
   lastRoundTripMs: (endpoint) => asker.lastRoundTripMs(endpoint),
-  inOrder: async (player) => {
-    if (!isOpponent(player)) await asker.inOrder(player);
-  },
+  inOrder: (player) => (isOpponent(player) ? null : asker.inOrder(player)),
   notify: async (player, type, payload, limitMs) => {
     if (!isOpponent(player)) await asker.notify(player, type, payload, limitMs);
   },

@@ -55,7 +55,7 @@ export function createLocalAsker(playerAt: (endpoint: string) => LocalPlayer, cl
       return { ...replyOf(answer, request), lateMs: clock.monotonic() - Math.max(computedAt, arrival.earliest()) };
     },
     lastRoundTripMs: () => null,
-    inOrder: async () => {},
+    inOrder: () => null,
     async notify({ endpoint, matchToken }, type, payload) {
       if (type === "GAME_RESULT") await playerAt(endpoint).player.finish(payload as GameResult, matchToken);
     },
