@@ -25,17 +25,17 @@ export class Deliveries {
     this.#clock = clock;
   }
 
-  /** Resolves when the earlier notifications are answered, the limit has passed or `signal` is aborted. null if a message need not wait for them. */
-  answered(token: string, signal?: AbortSignal): Promise<void> | null {
+  /** Resolves when the earlier notifications are answered, or the limit has passed. null if a message need not wait for them. */
+  answered(token: string): Promise<void> | null {
     const open = this.#open.get(token);
-    return !open || open.isLate ? null : this.#wait(open, signal);
+    return !open || open.isLate ? null : this.#wait(open);
   }
 
-  async #wait(open: Open, signal: AbortSignal | undefined): Promise<void> {
-    const answered = new AbortController();
-    void open.answered.then(() => answered.abort());
-    const ends = signal ? AbortSignal.any([answered.signal, signal]) : answered.signal;
-    if (await this.#clock.pause(IN_ORDER_WITHIN_MS, ends)) open.isLate = true;
+  async #wait(open: Open): Promise<void> {
+    const limit = new AbortController();
+    const pause = this.#clock.pause(IN_ORDER_WITHIN_MS, limit.signal);
+    void open.answered.then(() => limit.abort());
+    if (await pause) open.isLate = true;
   }
 
   /** Sends a notification after the earlier ones. `send` must not reject. Resolves when it has resolved. */
