@@ -191,7 +191,7 @@ describe("standings", () => {
     const page = await open("final/standings");
     const directions = (): Promise<unknown> =>
       page.evaluate(
-        "[...document.querySelectorAll('.player-name')].map((link) => link.textContent + ' ' + getComputedStyle(link).direction).sort()",
+        "[...document.querySelectorAll('.player-name bdi')].map((link) => link.textContent + ' ' + getComputedStyle(link).direction).sort()",
       );
     await page.locator(".player-name").first().waitFor();
     expect(await directions()).toEqual(["Ben ltr", "Cleo ltr", "Dan ltr", "مريم العلي rtl"]);
@@ -209,7 +209,7 @@ it("a command is copied on a page without a secure context, as in the network of
   await page.goto(`http://league.example:${new URL(leagues.url).port}/leagues/filling`);
   await drawn(page);
   expect(await page.evaluate("isSecureContext")).toBe(false);
-  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("button", { name: "Copy" }).first().click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
   await page.evaluate("document.body.append(Object.assign(document.createElement('textarea'), { id: 'pasted' }))");
   await page.locator("#pasted").press("Control+v");

@@ -10,8 +10,8 @@ interface Props {
 /** The name of a player as a link to its page. A name may be of any length, script and direction. */
 export function PlayerName({ league, player }: Props): JSX.Element {
   return (
-    <a class="player-name" dir="auto" href={playerPath(league, player)}>
-      {player.name}
+    <a class="player-name" href={playerPath(league, player)}>
+      <bdi>{player.name}</bdi>
     </a>
   );
 }
