@@ -215,3 +215,22 @@ describe("the pages of leagues", () => {
     expect(text).toMatch(/^id: [0-9a-f]{16}\nevent: document\ndata: \{"league"/);
   });
 });
+
+describe("the files for a student without this project", () => {
+  it("have the address and the league filled in, and the game of the league", async () => {
+    const { manager: started, get } = await start();
+    const program = await get("/leagues/second.league/join.py");
+    expect(program.headers.get("content-disposition")).toBe('attachment; filename="join.py"');
+    const text = await program.text();
+    expect(text).toMatch(/^MANAGER, LEAGUE = "http:\/\/[^"]+\/mcp", "second\.league"$/m);
+    expect(text).toContain(`:${started.port}/mcp"`);
+    expect(text).toContain('"league_ids": [LEAGUE]');
+    expect(await (await get("/leagues/second.league/bot.py")).text()).toContain('GAMES = ["chess.v1"]');
+  });
+
+  it("do not exist for other names and leagues", async () => {
+    const { get } = await start();
+    for (const path of ["/leagues/none/join.py", "/leagues/first/other.py", "/leagues/first/join.go"])
+      expect((await get(path)).status).toBe(404);
+  });
+});

@@ -10,6 +10,7 @@ import { leaguesDocument } from "./documents/leagues.ts";
 import { leaguesHtml, pageWithoutScript } from "./html.ts";
 import type { LiveDocuments } from "./live-documents.ts";
 import { addMatchRoutes } from "./match-routes.ts";
+import { addPythonPlayer } from "./python-player.ts";
 import { type GamePages, serversFor } from "./servers.ts";
 
 export interface PagesContext extends DocumentContext, GamePages {
@@ -40,6 +41,7 @@ export const pageRoutes =
     });
     app.get("/api/leagues", (request, response) => answerLeagues(context, request, response));
     for (const kind of DOCUMENTS) addKind(context, app, kind);
+    addPythonPlayer(app, context);
     addMatchRoutes(app, context, (request) => requestOf(context, request));
     app.get("/leagues/:league{/*path}", (request, response, next) => answerMissing(context, request, response, next));
   };

@@ -50,6 +50,11 @@ it("shows a complete command, and the code of the page for people at the address
   const dark = data.flat().filter(Boolean).length;
   expect((await code.locator(".qr-dark").getAttribute("d"))?.split("M")).toHaveLength(dark + 1);
 
+  await page.getByText("python3 join.py YOUR_NAME").waitFor();
+  const file = await page.getByRole("link", { name: "join.py" }).getAttribute("href");
+  const program = await (await fetch(`${leagues.url}${file}`)).text();
+  expect(program).toContain('\nMANAGER, LEAGUE = "http://10.0.0.9:8000/mcp", "open"\n');
+
   await page.getByRole("link", { name: "/play?league=open" }).click();
   await page.getByRole("heading", { name: "Play in a league" }).waitFor();
   await expect.poll(() => page.locator('input[name="league_id"], select[name="league_id"]').inputValue()).toBe("open");

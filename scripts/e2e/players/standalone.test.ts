@@ -116,6 +116,26 @@ describe.each(["py", "go"] as const)("the starter in %s that joins by itself", (
   });
 });
 
+it("a student without this project joins with the two files of the league page, which do not contain the join code", async () => {
+  const { running, port, url } = await leagueWithJoinCode();
+  const folder = newFolder();
+  for (const name of ["join.py", "bot.py"]) {
+    const file = await (await fetch(`${url}/leagues/rps/${name}`)).text();
+    expect(file).not.toContain("oak");
+    writeFileSync(join(folder, name), file);
+  }
+  const usage = await outputOf(launch(folder, [python, "join.py", "Ann", "1", "oak", "more"]));
+  expect(usage.stderr).toBe("usage: python3 join.py NAME [PORT [JOIN_CODE]]\n");
+  const joined = launch(folder, [python, "join.py", "Ann", String(port + 10), "oak"]);
+  const lines = createInterface({ input: joined.stdout })[Symbol.asyncIterator]();
+  expect((await lines.next()).value).toBe("Ann is registered as P01; Ctrl-C ends it");
+  const manager = ["--manager", `${url}/mcp`, "--join-code", "oak", "--data", folder];
+  const late = start("scripts/league.ts", ["join", "random", "--name", "Late", ...manager]);
+  expect((await lines.next()).value).toMatch(/^rps R1M1: (won|lost|no winner) \(.+\)$/);
+  await running.ended;
+  late.signal("SIGTERM");
+});
+
 it("the Python programs of the documents print why they are rejected, and end", async () => {
   const { url, running } = await leagueWithJoinCode();
   for (const program of [turnsProgram, inboxProgram]) {

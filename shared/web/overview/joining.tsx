@@ -2,7 +2,9 @@ import { Fragment, type JSX } from "preact";
 import type { LeagueHeader } from "../documents/league.ts";
 import type { Joining } from "../documents/overview.ts";
 import { CopyButton } from "../layout/copy-button.tsx";
+import { isProjector } from "../layout/projector.ts";
 import { QrCode } from "../layout/qr-code.tsx";
+import { leaguePath } from "../texts/league-paths.ts";
 
 interface Props {
   readonly league: LeagueHeader;
@@ -22,6 +24,7 @@ export function HowToJoin({ league, joining }: Props): JSX.Element {
         <h3>With a program</h3>
         <p>Enter this command in the folder of the project, with your bot and your name:</p>
         <Command text={command} />
+        {!isProjector() && <WithoutProject league={league} needsCode={joining.needs_join_code} />}
         <h3>In the browser</h3>
         <p>
           {isLocal(address) ? "Open" : "Scan the code, or open"}{" "}
@@ -32,6 +35,27 @@ export function HowToJoin({ league, joining }: Props): JSX.Element {
       </div>
       {!isLocal(address) && <QrCode text={page} label={`QR code of ${page}`} />}
     </section>
+  );
+}
+
+/** The files for a student without this project: they need only Python. */
+function WithoutProject({
+  league,
+  needsCode,
+}: {
+  readonly league: LeagueHeader;
+  readonly needsCode: boolean;
+}): JSX.Element {
+  const folder = leaguePath(league);
+  return (
+    <>
+      <h3>With a program in Python, without this project</h3>
+      <p>
+        Save <a href={`${folder}/join.py`}>join.py</a> and <a href={`${folder}/bot.py`}>bot.py</a> in one folder, write
+        your bot in bot.py, and enter this command in the folder:
+      </p>
+      <Command text={`python3 join.py YOUR_NAME${needsCode ? " 8150 CODE" : ""}`} />
+    </>
   );
 }
 
