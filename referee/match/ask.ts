@@ -120,7 +120,7 @@ export function createAsker(peers: DialectPeers, sender: () => string, clock: Cl
       return { kind, fault: faultOfCall(reply.error), lateMs };
     },
     lastRoundTripMs: (endpoint) => roundTrips.get(endpoint) ?? null,
-    inOrder: ({ matchToken }) => deliveries.answered(matchToken),
+    inOrder: ({ matchToken, signal }) => deliveries.answered(matchToken, signal),
     notify: (player, type, payload, limitMs) =>
       deliveries.deliver(player.matchToken, async () => {
         await peers.notify(player.endpoint, envelopeFor(player, type, payload), {

@@ -18,24 +18,33 @@ interface Open {
  * waited until its limit, the following ones are sent immediately until the player has answered all notifications.
  */
 export class Deliveries {
-  readonly #clock: Pick<Clock, "pause">;
+  readonly #clock: Pick<Clock, "after">;
   readonly #open = new Map<string, Open>();
 
-  constructor(clock: Pick<Clock, "pause">) {
+  constructor(clock: Pick<Clock, "after">) {
     this.#clock = clock;
   }
 
-  /** Resolves when the earlier notifications are answered, or the limit has passed. null if a message need not wait for them. */
-  answered(token: string): Promise<void> | null {
+  /** Resolves when the earlier notifications are answered, the limit has passed or `signal` is aborted. null if a message need not wait for them. */
+  answered(token: string, signal?: AbortSignal): Promise<void> | null {
     const open = this.#open.get(token);
-    return !open || open.isLate ? null : this.#wait(open);
+    return !open || open.isLate || signal?.aborted ? null : this.#wait(open, signal);
   }
 
-  async #wait(open: Open): Promise<void> {
-    const limit = new AbortController();
-    const pause = this.#clock.pause(IN_ORDER_WITHIN_MS, limit.signal);
-    void open.answered.then(() => limit.abort());
-    if (await pause) open.isLate = true;
+  #wait(open: Open, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancel();
+        signal?.removeEventListener("abort", end);
+        resolve();
+      };
+      const cancel = this.#clock.after(IN_ORDER_WITHIN_MS, () => {
+        open.isLate = true;
+        end();
+      });
+      signal?.addEventListener("abort", end);
+      void open.answered.then(end);
+    });
   }
 
   /** Sends a notification after the earlier ones. `send` must not reject. Resolves when it has resolved. */
