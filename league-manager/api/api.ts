@@ -7,6 +7,7 @@ import { CREATIONS_PER_MINUTE, creationLimit } from "#shared/rpc/jsonrpc/rate-li
 import { mcpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import { toolsOf } from "#shared/rpc/mcp/operations.ts";
 import type { Network } from "#shared/rpc/network.ts";
+import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
@@ -55,6 +56,8 @@ export interface ApiOptions extends GamePages {
   readonly joining: DocumentContext["joining"];
   readonly network: Pick<Network, "openEventStream" | "comesFrom">;
   readonly inboxes: Inboxes;
+  /** Posts to another agent. */
+  readonly post: Peers["post"];
   /** The origin at which the other managers reach this one; absent for the address on which it listens. */
   readonly url?: string | undefined;
   /** The other managers of the run; the optional parts are absent for a manager that works alone. */

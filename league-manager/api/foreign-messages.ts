@@ -4,18 +4,21 @@ import { registrationBody } from "#shared/protocol/dialects/requests.ts";
 import { type AnswerForeign, foreignMessages } from "#shared/rpc/dialects/incoming.ts";
 import type { McpHandler } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { Projections } from "../projections/projections.ts";
+import { answersForReferees, type ForeignAnswersContext } from "./foreign-answers.ts";
 import { acknowledge, answerQuery } from "./foreign-queries.ts";
 import { type ForeignRegistrationContext, ForeignRegistrations } from "./foreign-registration.ts";
 
-/** Answers the messages of players of other dialects: registrations and queries. */
+/** Answers the messages of players of other dialects: registrations, queries, and answers that belong to referees. */
 export function answerForeignPlayers(
-  context: ForeignRegistrationContext & { readonly projections: Projections; readonly ids: Ids },
+  context: ForeignRegistrationContext &
+    ForeignAnswersContext & { readonly projections: Projections; readonly ids: Ids },
 ): AnswerForeign {
   const registrations = new ForeignRegistrations(context);
   const { projections, clock, ids } = context;
   return foreignMessages(
     {
       register: (request, head, http) => registrations.register(request, head, http),
+      ...answersForReferees(context),
       query: (request, head) => answerQuery(projections, request, head),
       other: (request, head) => acknowledge(projections, request, head),
     },

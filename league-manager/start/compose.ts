@@ -170,7 +170,7 @@ export function compose(core: Core, self: AgentProcess) {
     }),
     ...{ config, ledger: requests, registration, policy, clock, ids, log, inboxes, others, url, ...readable },
     ...readiness.probes,
-    ...{ operatorToken: operator.token, seats: hosting.seats, network },
+    ...{ operatorToken: operator.token, seats: hosting.seats, network, post: inbox.peers.post },
     joining,
     silentReferees: effects.silentReferees,
     gamesAt: () => pagesOfReferees(ledger.state.agents, effects.silentReferees()),

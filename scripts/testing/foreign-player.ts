@@ -49,6 +49,8 @@ export interface ForeignPlayer {
   readonly registrations: Json[];
   readonly id: string;
   readonly token: string;
+  /** The endpoint of the manager at which it was started. */
+  readonly manager: string;
 }
 
 const TOOLS: Readonly<Record<string, string>> = {
@@ -86,17 +88,31 @@ const LATER_METHODS: Readonly<Record<string, string>> = {
   CHOOSE_PARITY_CALL: "receive_parity_response",
 };
 
-/** Answers each request with RECEIVED, and sends the real answer later, to the referee that the last announcement names for the match. */
-export function laterAnswer(message: Json, self: ForeignPlayer): Json {
-  const { auth_token: _, ...params } = usualAnswer(message, self);
-  const method = LATER_METHODS[message.message_type];
-  if (method === undefined) return params;
+/** Answers each request with RECEIVED, and sends the real answer later with `send`. */
+const answeringLater =
+  (send: (body: Json, message: Json, self: ForeignPlayer) => void) =>
+  (message: Json, self: ForeignPlayer): Json => {
+    const { auth_token: _, ...params } = usualAnswer(message, self);
+    const method = LATER_METHODS[message.message_type];
+    if (method === undefined) return params;
+    send({ jsonrpc: "2.0", id: 7, method, params }, message, self);
+    return { status: "RECEIVED" };
+  };
+
+/** Sends its answers later to the referee that the last announcement names for the match. */
+export const laterAnswer = answeringLater((body, message, self) => {
   const announced = self.of("ROUND_ANNOUNCEMENT").flatMap(({ matches }) => matches);
   const { referee_endpoint } = announced.findLast(({ match_id }: Json) => match_id === message.match_id);
   // A referee that the test has killed refuses the connection.
-  if (referee_endpoint !== null) postJson(referee_endpoint, { jsonrpc: "2.0", id: 7, method, params }).catch(() => {});
-  return { status: "RECEIVED" };
-}
+  if (referee_endpoint !== null) postJson(referee_endpoint, body).catch(() => {});
+});
+
+/** Sends its answers later to the manager, and repeats them while the manager cannot be reached. */
+export const laterAnswerToManager = answeringLater((body, _, { manager }) => {
+  const send = (attempts: number): void =>
+    void postJson(manager, body).catch(() => attempts > 1 && setTimeout(send, 200, attempts - 1));
+  send(300);
+});
 
 /** Posts a JSON body. Resolves with the parsed response. */
 export async function postJson(url: string, body: Json): Promise<Json> {
@@ -134,7 +150,7 @@ export const usualRegistration = (message: Json): Json => ({
 export function foreignPlayer(
   options: ForeignPlayerOptions,
 ): Extract<TestPlayer, { start: unknown }> & { readonly player: ForeignPlayer } {
-  const state = { id: "", token: "" };
+  const state = { id: "", token: "", manager: "" };
   const received: Received[] = [];
   const registrations: Json[] = [];
   const player: ForeignPlayer = Object.assign(state, {
@@ -164,6 +180,7 @@ export function foreignPlayer(
 
   const start = async (place: TestPlace) => {
     const { listenAfterMs = 0 } = options;
+    state.manager = place.manager;
     if (listenAfterMs === 0) await listenOnLoopback(server, place.port);
     else setTimeout(() => void listenOnLoopback(server, place.port), listenAfterMs);
     const stop = async () => void server.close().closeAllConnections();

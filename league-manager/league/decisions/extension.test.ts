@@ -17,7 +17,7 @@ describe.each([
   },
   { format: "match", raised: { games: 101 }, fixed: {} },
   { format: "gauntlet", raised: { games: 3 }, fixed: { champion: "P02" } },
-  { format: "ladder", raised: { matches: 99 }, fixed: {} },
+  { format: "ladder", raised: { matches: 99 }, fixed: { max_ahead: 9 } },
   { format: "sprt", raised: { max_games: 20_001 }, fixed: { elo0: 1, elo1: 11, alpha: 0.1, beta: 0.1, model: "x" } },
 ])("the extension of a league of the format $format", ({ format, raised, fixed }) => {
   const extend = (formatOptions: Readonly<Record<string, unknown>>): LeagueCommand => ({

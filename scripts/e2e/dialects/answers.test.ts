@@ -77,6 +77,55 @@ describe("an answer that comes later", () => {
     expect(player.of("CHOOSE_PARITY_CALL")).toHaveLength(1);
   });
 
+  /** Sends the answer to a call to the manager with each of these changes in turn. */
+  const toManager = (changes: readonly Json[], replies: Json[]) => ({
+    answer: async (message: Json, self: ForeignPlayer) => {
+      const answer = usualAnswer(message, self);
+      if (answer.message_type !== "CHOOSE_PARITY_RESPONSE") return answer;
+      for (const change of changes) {
+        const params = { ...answer, ...change };
+        replies.push(
+          await postJson(self.manager, { jsonrpc: "2.0", id: 7, method: "receive_parity_response", params }),
+        );
+      }
+      return { status: "RECEIVED" };
+    },
+  });
+
+  test.each([{}, { auth_token: undefined }, { auth_token: "tok-old" }, { match_id: undefined }])(
+    "is taken by the manager and passed on to the referee, also with %j",
+    async (change) => {
+      const replies: Json[] = [];
+      const { match } = await playedBy(toManager([change], replies));
+      expect(match.termination).toBe("normal");
+      expect(replies[0].result).toMatchObject({ message_type: "ACK", status: "ACCEPTED" });
+    },
+  );
+
+  test("of another sender or about another match is not passed on by the manager", async () => {
+    const replies: Json[] = [];
+    const wrong = [{ sender: "player:P02", player_id: "P02" }, { match_id: "R9M9" }, {}];
+    const { match } = await playedBy(toManager(wrong, replies));
+    expect(match.termination).toBe("normal");
+    expect(replies.map(({ result }) => result.status)).toEqual(["IGNORED", "IGNORED", "ACCEPTED"]);
+  });
+
+  test("without a token from the address of two players is passed on by the manager only with the id of one of them", async () => {
+    const replies: Json[] = [];
+    const withoutToken = { auth_token: undefined };
+    const changes = [{ ...withoutToken, sender: "player:P77", player_id: "P77" }, withoutToken];
+    const ann = foreignPlayer({ name: "Ann", ...toManager(changes, replies) });
+    const league = await startTestLeague({
+      leagues: [{ league_id: "parity", game: "even_odd.v1", options: { variant: "draw" } }],
+      players: [ann, foreignPlayer({ name: "Bob" })],
+    });
+    onTestFinished(() => league.stop());
+    const { leagues } = await league.completed;
+    expect(leagues[0]?.matches[0]?.termination).toBe("normal");
+    expect(replies[0].result).toMatchObject({ message_type: "LEAGUE_ERROR", error_code: "E012" });
+    expect(replies[1].result.status).toBe("ACCEPTED");
+  });
+
   test("is taken if it arrives before the response", async () => {
     const { match } = await playedBy({
       answer: async (message, self) => {

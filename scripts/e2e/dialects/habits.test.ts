@@ -4,6 +4,7 @@ import {
   type ForeignPlayerOptions,
   type Json,
   laterAnswer,
+  laterAnswerToManager,
   usualAnswer,
 } from "../../testing/foreign-player.ts";
 import { cleanUp, eventually } from "../../testing/processes.ts";
@@ -61,6 +62,7 @@ const HABITS: Readonly<Record<string, Omit<ForeignPlayerOptions, "name">>> = {
     wrap: (result) => ({ jsonrpc: "2.0", id: 4711, result }),
   },
   "answers later": { answer: laterAnswer },
+  "answers later, to the manager": { answer: laterAnswerToManager },
   "answers in JSON in a text": { wrap: (result, body) => asText(JSON.stringify(result), body) },
   "answers in plain text": {
     answer: ({ message_type }) =>
