@@ -100,7 +100,7 @@ describe.each(["py", "go"] as const)("the starter in %s that joins by itself", (
     const rejected = await outputOf(launch(folder, [...command, ...args]));
     expect(rejected).toEqual({
       ...{ code: 1, stdout: "" },
-      stderr: `${prefix}the manager has rejected the registration: the join code is missing or wrong: ask the operator for it and give it as the fourth argument (over HTTP the field join_code)\n`,
+      stderr: `${prefix}the manager has rejected the registration: the join code is missing or wrong: ask the operator for it and give it after the port (over HTTP the field join_code)\n`,
     });
     const joined = launch(folder, [...command, ...args, "oak"]);
     const lines = createInterface({ input: joined.stdout })[Symbol.asyncIterator]();

@@ -147,7 +147,7 @@ func register(manager string, request envelope) string {
 	}
 	if answer.Payload.Status != "ACCEPTED" {
 		reason := answer.Payload.Reason + answer.Payload.Message + reply.Error.Message
-		reason = strings.Replace(reason, "pass --join-code WORD", "give it as the fourth argument", 1)
+		reason = strings.Replace(reason, "pass --join-code WORD", "give it after the port", 1)
 		log.Fatal("the manager has rejected the registration: ", reason)
 	}
 	return answer.Payload.PlayerID

@@ -53,7 +53,7 @@ call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "l
 reply = json.load(urllib.request.urlopen(urllib.request.Request(manager, json.dumps(call).encode(), {"content-type": "application/json"})))
 reply = json.loads(reply["result"]["content"][0]["text"])["payload"] if "result" in reply else reply["error"]
 step, reason = "the manager has rejected the registration", str(reply.get("reason") or reply.get("message"))
-assert reply.get("status") == "ACCEPTED", reason.replace("pass --join-code WORD", "give it as the fourth argument")
+assert reply.get("status") == "ACCEPTED", reason.replace("pass --join-code WORD", "give it after the port")
 print(f"{me} is registered as {reply['player_id']}; Ctrl-C ends it", flush=True)
 me = reply["player_id"]  # the sender of later messages
 server.serve_forever()
