@@ -3,7 +3,7 @@ import { first, firstText, idOfSender, isFields } from "#shared/protocol/dialect
 import { errorReply, replyTo } from "#shared/protocol/dialects/replies.ts";
 import { dialectToken, isDialectToken } from "#shared/protocol/dialects/token.ts";
 import type { ForeignHandler, ForeignHandlers } from "#shared/rpc/dialects/incoming.ts";
-import type { Peers } from "#shared/rpc/peer/peer.ts";
+import { asRefused, type Peers } from "#shared/rpc/peer/peer.ts";
 import type { Agent } from "../agents/agent.ts";
 import { currentMatches } from "../league/league.ts";
 import type { Projections } from "../projections/projections.ts";
@@ -17,6 +17,7 @@ export interface ForeignAnswersContext {
 
 /** The methods with which the answers are passed on. */
 const METHODS = { join_ack: "receive_game_join_ack", move: "receive_parity_response" } as const;
+const NOT_AWAITED = "no open request of this match waits for this answer";
 /** The time in which a referee acknowledges an answer. */
 const TIMEOUT_MS = 5_000;
 
@@ -44,24 +45,27 @@ export function answersForReferees({ projections, registration, post }: ForeignA
       const seat = seats.find(isOwner) ?? (await seatAt(registration, seats, remoteAddress, senderIds(message)));
       if (!seat && seats.length > 0) {
         const reason =
-          "auth_token is not that of a player of an assigned match, and the message does not come from the address of one such player alone";
+          "auth_token is not the token of a player in this match; without it, the message must come from the address of one player only, or name its player_id";
         return errorReply(request, head, "E012", reason, { action: message.message_type });
       }
-      const isAccepted = seat !== undefined && (await accepts(seat, kind, message));
-      const status = isAccepted ? "ACCEPTED" : "IGNORED";
-      const reason = isAccepted ? null : "no open request of this match waits for this answer";
-      return replyTo(request, head, "ACK", { status, reason, success: isAccepted });
+      const reason = seat ? await rejectionOf(seat, kind, message) : NOT_AWAITED;
+      const status = reason === null ? "ACCEPTED" : "IGNORED";
+      return replyTo(request, head, "ACK", { status, reason, success: reason === null });
     };
-  /** Passes an answer on with the token of its player. The other fields are left to the rules of the referee. */
-  const accepts = async (
+  /**
+   * Passes an answer on with the token of its player. The other fields are left to the rules of the referee. Returns why the referee has not taken the answer, or
+   * null.
+   */
+  const rejectionOf = async (
     { player, matchId, refereeEndpoint }: Seated,
     kind: keyof typeof METHODS,
     message: object,
-  ): Promise<boolean> => {
+  ): Promise<string | null> => {
     const params = { ...message, match_id: matchId, auth_token: dialectToken(player.id, player.tokenHash) };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: METHODS[kind], params });
-    const reply = await post(refereeEndpoint, body, { timeoutMs: TIMEOUT_MS });
-    return reply.ok && statusIn(reply.value.text) === "ACCEPTED";
+    const reply = await post(refereeEndpoint, body, { timeoutMs: TIMEOUT_MS }).catch(asRefused);
+    if (!reply.ok) return "the referee of this match does not answer";
+    return statusIn(reply.value.text) === "ACCEPTED" ? null : NOT_AWAITED;
   };
   return { join_ack: handler("join_ack"), move: handler("move") };
 }

@@ -9,7 +9,7 @@ const STOP_MS = 10_000;
 type Message = { readonly step?: string; readonly fault?: string; readonly figures?: unknown };
 
 /**
- * Takes a measurement in a process of its own, so that one that hangs or crashes costs no other figures. The process is ended after `limitMs`, and ends
+ * Takes a measurement in a separate process, so that the other figures are not lost if it hangs or crashes. After `limitMs` the process is asked to end, and it ends
  * the processes that it has started.
  */
 export async function takeLimited<T>(

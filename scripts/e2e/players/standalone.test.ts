@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
@@ -60,6 +61,21 @@ async function leagueWithJoinCode() {
   return { running, port, url: `http://127.0.0.1:${port}` };
 }
 
+/** Expects that a player which has been started joins the league, and plays its match against another one, which is returned. */
+async function expectMatch(
+  stdout: Readable,
+  { url, running }: Awaited<ReturnType<typeof leagueWithJoinCode>>,
+  folder: string,
+) {
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
+  expect((await lines.next()).value).toBe("Ann is registered as P01; Ctrl-C ends it");
+  const manager = ["--manager", `${url}/mcp`, "--join-code", "oak", "--data", folder];
+  const late = start("scripts/league.ts", ["join", "random", "--name", "Late", ...manager]);
+  expect((await lines.next()).value).toMatch(/^rps R1M1: (won|lost|no winner) \(.+\)$/);
+  await running.ended;
+  return late;
+}
+
 describe.each(["py", "go"] as const)("the starter in %s that joins by itself", (lang) => {
   const prefix = lang === "py" ? "join.py: " : "join: ";
 
@@ -95,7 +111,8 @@ describe.each(["py", "go"] as const)("the starter in %s that joins by itself", (
   it("names the argument for the join code, prints its results and ends with Ctrl-C without an error", async () => {
     const folder = newFolder();
     const command = STARTERS[lang](folder);
-    const { running, url, port } = await leagueWithJoinCode();
+    const league = await leagueWithJoinCode();
+    const { url, port } = league;
     const args = [url, "Ann", String(port + 10)];
     const rejected = await outputOf(launch(folder, [...command, ...args]));
     expect(rejected).toEqual({
@@ -103,12 +120,7 @@ describe.each(["py", "go"] as const)("the starter in %s that joins by itself", (
       stderr: `${prefix}the manager has rejected the registration: the join code is missing or wrong: ask the operator for it and give it after the port (over HTTP the field join_code)\n`,
     });
     const joined = launch(folder, [...command, ...args, "oak"]);
-    const lines = createInterface({ input: joined.stdout })[Symbol.asyncIterator]();
-    expect((await lines.next()).value).toBe("Ann is registered as P01; Ctrl-C ends it");
-    const manager = ["--manager", `${url}/mcp`, "--join-code", "oak", "--data", folder];
-    const late = start("scripts/league.ts", ["join", "random", "--name", "Late", ...manager]);
-    expect((await lines.next()).value).toMatch(/^rps R1M1: (won|lost|no winner) \(.+\)$/);
-    await running.ended;
+    const late = await expectMatch(joined.stdout, league, folder);
     const stderr = text(joined.stderr);
     joined.kill("SIGINT");
     expect(await stderr).toBe("");
@@ -117,7 +129,8 @@ describe.each(["py", "go"] as const)("the starter in %s that joins by itself", (
 });
 
 it("a student without this project joins with the two files of the league page, which do not contain the join code", async () => {
-  const { running, port, url } = await leagueWithJoinCode();
+  const league = await leagueWithJoinCode();
+  const { port, url } = league;
   const folder = newFolder();
   for (const name of ["join.py", "bot.py"]) {
     const file = await (await fetch(`${url}/leagues/rps/${name}`)).text();
@@ -127,12 +140,7 @@ it("a student without this project joins with the two files of the league page, 
   const usage = await outputOf(launch(folder, [python, "join.py", "Ann", "1", "oak", "more"]));
   expect(usage.stderr).toBe("usage: python3 join.py NAME [PORT [JOIN_CODE]]\n");
   const joined = launch(folder, [python, "join.py", "Ann", String(port + 10), "oak"]);
-  const lines = createInterface({ input: joined.stdout })[Symbol.asyncIterator]();
-  expect((await lines.next()).value).toBe("Ann is registered as P01; Ctrl-C ends it");
-  const manager = ["--manager", `${url}/mcp`, "--join-code", "oak", "--data", folder];
-  const late = start("scripts/league.ts", ["join", "random", "--name", "Late", ...manager]);
-  expect((await lines.next()).value).toMatch(/^rps R1M1: (won|lost|no winner) \(.+\)$/);
-  await running.ended;
+  const late = await expectMatch(joined.stdout, league, folder);
   late.signal("SIGTERM");
 });
 
