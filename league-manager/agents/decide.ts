@@ -37,6 +37,8 @@ export type AgentCommand =
   /** All leagues of the agent are over. */
   | { readonly type: "dismiss" }
   | { readonly type: "remove" }
+  /** The profile of the agent is erased. The agent stays, because leagues name it. */
+  | { readonly type: "erase" }
   | { readonly type: "forget"; readonly reason: ForgetReason };
 
 type ForgetReason = NonNullable<Extract<NewAgentEvent, { type: "forgotten" }>["reason"]>;
@@ -82,10 +84,15 @@ function eventOf(agent: Agent, command: Exclude<AgentCommand, { type: "register"
       return agent.state === "SHUTDOWN" ? null : { type: "dismissed" };
     case "remove":
       return agent.state === "SHUTDOWN" ? null : { type: "removed" };
+    case "erase":
+      return isErased(agent) ? null : { type: "erased" };
     case "forget":
       return { type: "forgotten", reason: command.reason };
   }
 }
+
+/** Whether the profile of an agent has been erased. Each profile has a salt. */
+const isErased = ({ salt }: Agent): boolean => salt === "";
 
 /** Whether an agent that registers again has another endpoint or other capabilities than before. */
 export const isChange = (

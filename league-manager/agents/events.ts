@@ -69,6 +69,8 @@ export const AgentEvent = z.discriminatedUnion("type", [
   z.strictObject({ ...common, type: z.literal("dismissed") }),
   /** An operator has removed the player. */
   z.strictObject({ ...common, type: z.literal("removed") }),
+  /** An operator has forgotten a player that has played: its profile is erased, and its name is now its id. */
+  z.strictObject({ ...common, type: z.literal("erased") }),
   /**
    * The agent is no longer registered. Its id is not used again, except for the agent for which the config reserves it. `reason`: `removed` by an
    * operator; `absent`: a player without an endpoint, of which there are too many; `silent`: a referee that another referee replaced; `left`: at

@@ -33,6 +33,7 @@ function changesOf(agent: Agent, event: Exclude<AgentEvent, { type: "registered"
       return { ...capabilitiesOf(event), returnedAt: event.at };
     case "endpoint_lost":
     case "token_reset":
+    case "erased":
       return {}; // the profile has changed
     case "activated":
       return { state: stateAfter(agent.state, "league_start") };

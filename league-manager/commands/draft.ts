@@ -73,7 +73,7 @@ export class Draft {
 
   /**
    * Decides a command that the agent must accept: a rejection is a bug and throws. If the command has events, `profile` is written. The profile of a
-   * forgotten agent is erased.
+   * forgotten or erased agent is deleted.
    */
   agent(agentId: string, command: AgentCommand, profile?: Profile): void {
     let agent = this.#agents.get(agentId) ?? null;
@@ -88,10 +88,8 @@ export class Draft {
     }
     if (profile) this.write({ type: "profile", agentId, profile });
     if (agent) this.#agents.set(agentId, agent);
-    else {
-      this.#agents.delete(agentId);
-      this.write({ type: "erase_profile", agentId });
-    }
+    else this.#agents.delete(agentId);
+    if (!agent || command.type === "erase") this.write({ type: "erase_profile", agentId });
   }
 
   write(row: Write): void {

@@ -24,10 +24,10 @@ const completed = [
 ];
 
 describe("forgetPlayer", () => {
-  it("erases the profile of a player of a completed league without an event, and keeps the player under its id", () => {
+  it("erases the profile of a player of a completed league, and keeps the player under its id", () => {
     const { state } = given(...completed)
       .when(forgetPlayer("P01"))
-      .leadsTo()
+      .leadsTo("P01 erased")
       .writes({ type: "erase_profile", agentId: "P01" })
       .replies({ playerId: "P01" });
     expect(state.agents.get("P01")).toMatchObject({
@@ -38,7 +38,7 @@ describe("forgetPlayer", () => {
   it("removes a player of a running league and erases its profile, if its round is not under way", () => {
     const { state } = given(...firstRound)
       .when(forgetPlayer("P01"))
-      .leadsTo("rps player_left", "P01 removed")
+      .leadsTo("rps player_left", "P01 removed", "P01 erased")
       .writes({ type: "erase_profile", agentId: "P01" });
     const next = stateAfter([announceRound("rps", 1), ...play("R1M1", ["P02", "P03"])], state);
     givenState(next).when(openRound("rps", 2)).leadsTo("rps round_opened", "rps match_completed");
@@ -51,11 +51,12 @@ describe("forgetPlayer", () => {
       .writes({ type: "erase_profile", agentId: "P01" });
   });
 
-  it("erases a player that was removed before", () => {
-    given(...completed, removePlayer("P01"))
+  it("erases a player that was removed before, once", () => {
+    const { state } = given(...completed, removePlayer("P01"))
       .when(forgetPlayer("P01"))
-      .leadsTo()
+      .leadsTo("P01 erased")
       .writes({ type: "erase_profile" });
+    givenState(state).when(forgetPlayer("P01")).leadsTo().replies({ playerId: "P01" });
   });
 
   it("rejects a player whose match is under way, and an unknown player", () => {

@@ -20,7 +20,7 @@ export const forgetPlayer =
       return err(protocolError("L001", message, { player_id: playerId }));
     }
     const draft = withoutPlayer(state, at, playerId, { inLog: "remove", reason: "removed" });
-    if (isInSomeLeague(draft.state, playerId)) draft.write({ type: "erase_profile", agentId: playerId });
+    if (isInSomeLeague(draft.state, playerId)) draft.agent(playerId, { type: "erase" });
     return draft.decision({ playerId });
   };
 

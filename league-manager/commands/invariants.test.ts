@@ -4,6 +4,7 @@ import { endpointKey } from "#shared/protocol/addresses.ts";
 import type { Place } from "../agents/places.ts";
 import { roundOf } from "../league/league.ts";
 import type { Decide, Decision, ManagerState } from "../ledger.ts";
+import { forgetPlayer } from "./forget.ts";
 import { completeLeague, openLeagues, pairLeague, startLeague } from "./leagues.ts";
 import { assignMatch, releaseMatch } from "./matches.ts";
 import { recoverPlayer, removePlayer, resetToken } from "./players.ts";
@@ -77,6 +78,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       .map(({ name, port }) => fixed(referee(name, { port, token: tokenOf(`R ${name}`) }, policy))),
   },
   { weight: 1, arbitrary: playerId.map((id) => fixed(removePlayer(id))) },
+  { weight: 1, arbitrary: playerId.map((id) => fixed(forgetPlayer(id))) },
   { weight: 1, arbitrary: playerId.map((id) => fixed(recoverPlayer(id))) },
   { weight: 1, arbitrary: playerId.map((id) => fixed(resetToken(id, tokenOf(`reset ${id}`), []))) },
   { weight: 2, arbitrary: league.map((id) => fixed(startLeague(id, "seed"))) },
@@ -100,7 +102,9 @@ function checkState({ agents, leagues }: ManagerState): void {
       ),
     ).toBe(true);
   }
-  expect(isUnique([...agents.values()].map(({ tokenHash }) => tokenHash))).toBe(true);
+  const hashes = [...agents.values()].map(({ tokenHash }) => tokenHash);
+  // An erased player has no token.
+  expect(isUnique(hashes.filter((hash) => hash !== ""))).toBe(true);
   for (const { status, entrants, leagueId } of leagues.values()) {
     expect([...entrants.keys()].every((id) => agents.has(id))).toBe(true);
     if (leagueId === "rps") expect(entrants.size).toBeLessThanOrEqual(4);
@@ -164,6 +168,7 @@ it("every sequence of commands keeps the invariants of names, endpoints, tokens,
     "answered",
     "dismissed",
     "endpoint_lost",
+    "erased",
     "forgotten",
     "recovered",
     "registered",

@@ -34,7 +34,7 @@ const ofAgent = (agentId: string, event: AgentEvents[number]["event"]): Pick<Dec
 });
 const registration = (id: string): Step => [
   `${id} registers`,
-  { ...inFirst(entered(id)), ...ofAgent(id, registered(id)), writes: [profile(id)] },
+  { ...inFirst(entered(id)), ...ofAgent(id, registered(id)), writes: [profile(id, `player ${id}`)] },
 ];
 const R1M1 = { match_id: "R1M1", epoch: 1, referee_id: "REF01" };
 const R2M1 = { match_id: "R2M1", epoch: 1, referee_id: "REF01" };
@@ -74,6 +74,7 @@ const STEPS: readonly Step[] = [
   ["its match is aborted", inFirst({ type: "match_aborted", ...R2M1, reason: "no answer", log_head: "" })],
   ["the league is completed", inFirst({ type: "completed" })],
   ["P1 is dismissed", ofAgent("P1", { type: "dismissed" })],
+  ["P1 is erased", { ...ofAgent("P1", { type: "erased" }), writes: [{ type: "erase_profile", agentId: "P1" }] }],
 ];
 
 /** Starts a ledger with two leagues. `contents` reads all resources, `takeNotified` returns the URIs that were notified since the last call. */

@@ -14,9 +14,11 @@ export function changedBy(committed: CommittedEvent, change: StateChange | null,
     return league ? changedByLeague(league, committed.event) : [];
   }
   const { agentId, event } = committed;
-  if (!change && event.type !== "forgotten") return [];
+  const isErased = event.type === "erased";
+  if (!change && !isErased && event.type !== "forgotten") return [];
   const entered = leagues.leagues().filter(({ entrants }) => entrants.has(agentId));
-  return entered.length === 0 ? [] : ["league://standings", ...entered.map(standingsOf)];
+  if (entered.length === 0) return [];
+  return ["league://standings", ...entered.map(standingsOf), ...(isErased ? entered.map(ratingsUri) : [])];
 }
 
 function changedByLeague(league: League, event: LeagueEvent): readonly string[] {

@@ -166,8 +166,8 @@ const isOfAgent = ({ stream, event }: LogEntry, agentId: unknown, ...types: read
 function isOfCall({ tool, args }: ToolCall, entry: LogEntry): boolean {
   const { stream, event } = entry;
   if (tool === "reset_token") return isOfAgent(entry, args.player_id, "token_reset");
-  if (tool === "remove_player" || tool === "forget_player")
-    return isOfAgent(entry, args.player_id, "removed", "forgotten");
+  if (tool === "remove_player") return isOfAgent(entry, args.player_id, "removed", "forgotten");
+  if (tool === "forget_player") return isOfAgent(entry, args.player_id, "removed", "erased", "forgotten");
   if (stream !== `league:${args.league_id}`) return false;
   switch (tool) {
     case "pause_league":
@@ -208,6 +208,7 @@ const isRaised = (options: unknown, raised: Readonly<Record<string, unknown>>): 
 function isDone(call: Arrived, answer: ToolAnswer, log: readonly LogEntry[]): boolean {
   const { tool, from, args } = call;
   if (!NEED_TOKEN.has(tool) || tool === "league_status") return true;
+  if (tool === "forget_player") return log.some((entry) => isOfAgent(entry, args.player_id, "erased", "forgotten"));
   const isRecorded = indexOf(log, from, (entry) => isOfCall(call, entry)) >= 0;
   if (isRecorded) {
     if (tool !== "schedule_match") return true;
@@ -222,9 +223,8 @@ function isDone(call: Arrived, answer: ToolAnswer, log: readonly LogEntry[]): bo
     case "annul_match":
     case "add_player":
       return before.some((entry) => isOfCall(call, entry) || isAnnulled(entry, args.match_id));
-    // A player that is shut down is not removed again, and an erased one has no profile.
+    // A player that is shut down is not removed again.
     case "remove_player":
-    case "forget_player":
       return isShutDown(log, args.player_id);
     case "extend_league":
       return isRaised(optionsAfter(before), args.format_options as Readonly<Record<string, unknown>>);
