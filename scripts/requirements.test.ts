@@ -1,6 +1,13 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { FORMATS } from "#shared/formats/registry.ts";
+import { builtInBots } from "#shared/games/built-in-bots.ts";
+import { gameIds } from "#shared/games/registry.ts";
+import { messageTypes } from "#shared/protocol/message-types.ts";
+import { faultCauses } from "#shared/session/entry.ts";
+import { TIE_BREAKS } from "#shared/standings/tie-breaks.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -18,6 +25,24 @@ const titlesOf: TitlesIn = (path) =>
 
 const titlesIn = (source: string): readonly string[] =>
   [...source.matchAll(TITLE)].map(([, , title = ""]) => title.replaceAll(/\\(["'`\\])/g, "$1"));
+
+/** The commands that `league --help` lists. */
+function commands(): readonly string[] {
+  const help = execFileSync(process.execPath, [`${root}scripts/league.ts`, "--help"], { encoding: "utf8" });
+  const [, list = ""] = /^Commands:\n([\s\S]*?)\n\n/m.exec(help) ?? [];
+  return [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].flatMap(([, name = ""]) => (name === "help" ? [] : [name]));
+}
+
+/** The features of the product by their kind. A new one fails the test until docs/requirements.md names it. */
+const FEATURES: Readonly<Record<string, readonly string[]>> = {
+  Games: gameIds,
+  Formats: FORMATS.map(({ id }) => id),
+  "Tie-breaks": Object.keys(TIE_BREAKS),
+  "Built-in bots": builtInBots,
+  "Causes of a fault": faultCauses,
+  "Messages, without their responses": messageTypes.filter((type) => !type.endsWith("_RESPONSE")),
+  "Commands of the program league": commands(),
+};
 
 /** Returns one sentence for each fault in the requirement tables of a document. */
 function faultsOf(text: string, titles: TitlesIn): readonly string[] {
@@ -55,9 +80,14 @@ describe("docs/requirements.md", () => {
     expect(faultsOf(text, titlesOf)).toEqual([]);
   });
 
-  it("has requirements with each of the six prefixes", () => {
+  it("has requirements with each of the seven prefixes", () => {
     const prefixes = [...text.matchAll(/^\| ([A-Z]{2})-\d+ \|/gm)].map(([, prefix]) => prefix);
-    expect([...new Set(prefixes)].sort()).toEqual(["CN", "CT", "LA", "LP", "SH", "SM"]);
+    expect([...new Set(prefixes)].sort()).toEqual(["CN", "CT", "FE", "LA", "LP", "SH", "SM"]);
+  });
+
+  it.each(Object.entries(FEATURES))("names all features of the kind %s, in the order of the program", (kind, names) => {
+    const [, listed = ""] = new RegExp(`^\\| FE-\\d+ \\| ${kind}: (.*?)\\. \\|`, "m").exec(text) ?? [];
+    expect([...listed.matchAll(/`([^`]+)`/g)].map(([, name]) => name)).toEqual(names);
   });
 });
 
