@@ -3,20 +3,22 @@ import { BRACKET_OPTIONS, eliminationRules } from "./elimination.ts";
 import type { Format } from "./format.ts";
 import { doubleEliminationPlan } from "./pairing/bracket-plan.ts";
 
-const Options = z.strictObject({
+const DoubleEliminationOptions = z.strictObject({
   ...BRACKET_OPTIONS,
   bracket_reset: z
     .boolean()
     .default(true)
     .describe("Whether the grand final has a second match if the player without a loss has lost the first."),
 });
-type Options = z.infer<typeof Options>;
+type DoubleEliminationOptions = z.infer<typeof DoubleEliminationOptions>;
 
-export const doubleElimination: Format<Options> = {
+export const doubleElimination: Format<DoubleEliminationOptions> = {
   id: "double-elimination",
   name: "Double elimination",
   description: "A player is out after its second loss: losers of the winners' rounds go on in the losers' rounds.",
-  options: Options,
+  options: DoubleEliminationOptions,
   switches: { bracket_reset: { on: "", off: "only one match in the grand final" } },
-  ...eliminationRules((playerCount, options: Options) => doubleEliminationPlan(playerCount, options.bracket_reset)),
+  ...eliminationRules((playerCount, options: DoubleEliminationOptions) =>
+    doubleEliminationPlan(playerCount, options.bracket_reset),
+  ),
 };

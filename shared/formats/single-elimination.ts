@@ -3,17 +3,19 @@ import { BRACKET_OPTIONS, eliminationRules } from "./elimination.ts";
 import type { Format } from "./format.ts";
 import { singleEliminationPlan } from "./pairing/bracket-plan.ts";
 
-const Options = z.strictObject({
+const SingleEliminationOptions = z.strictObject({
   ...BRACKET_OPTIONS,
   third_place: z.boolean().default(false).describe("Whether the losers of the semi-finals play for the third place."),
 });
-type Options = z.infer<typeof Options>;
+type SingleEliminationOptions = z.infer<typeof SingleEliminationOptions>;
 
-export const singleElimination: Format<Options> = {
+export const singleElimination: Format<SingleEliminationOptions> = {
   id: "single-elimination",
   name: "Single elimination",
   description: "The winner of each pairing goes on to the next round; the last one wins the league.",
-  options: Options,
+  options: SingleEliminationOptions,
   switches: { third_place: { on: "with a match for the third place", off: "" } },
-  ...eliminationRules((playerCount, options: Options) => singleEliminationPlan(playerCount, options.third_place)),
+  ...eliminationRules((playerCount, options: SingleEliminationOptions) =>
+    singleEliminationPlan(playerCount, options.third_place),
+  ),
 };

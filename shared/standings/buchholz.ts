@@ -3,11 +3,14 @@
 import type { History, HistoryEntry, PlayerHistory } from "./history.ts";
 
 /** The sum of the points of all opponents. */
-export const buchholz = (player: PlayerHistory, history: History): number => total(player, history, () => 1);
+export function buchholz(player: PlayerHistory, history: History): number {
+  return total(player, history, () => 1);
+}
 
 /** Buchholz without the lowest contribution. Rounds that the player did not play although it could have are left out first (article 16.5). */
-export const buchholzCut1 = (player: PlayerHistory, history: History): number =>
-  sum(withoutLeast(contributions(player, history)));
+export function buchholzCut1(player: PlayerHistory, history: History): number {
+  return sum(withoutLeast(contributions(player, history)));
+}
 
 /** Buchholz without the lowest and the highest contribution. */
 export function medianBuchholz(player: PlayerHistory, history: History): number {
@@ -16,8 +19,9 @@ export function medianBuchholz(player: PlayerHistory, history: History): number 
 }
 
 /** The sum of the points of the opponents, each multiplied by the result: 1 for a win, a half for a draw. */
-export const sonnebornBerger = (player: PlayerHistory, history: History): number =>
-  total(player, history, ({ share }) => share);
+export function sonnebornBerger(player: PlayerHistory, history: History): number {
+  return total(player, history, ({ share }) => share);
+}
 
 interface Contribution {
   readonly points: number;

@@ -3,7 +3,7 @@ import { bookPosition } from "../chess/position.ts";
 import type { BookEntry, BookIndex, Opening } from "./book.ts";
 import { linesIn } from "./book-lines.ts";
 
-const MAX_LINE = 1_000;
+const MAX_POSITION = 1_000;
 /** Placement, side to move, castling, en passant, the two counters and the operations. Books may leave out all but the first two fields. */
 const FIELDS =
   /^(\S+) ([wb])(?: (-|[a-hkq]{1,4}))?(?: (-|[a-h][1-8]))?(?: (\d+))?(?: (\d+))?(?: ((?![wb] |[\d/]).*))?$/i;
@@ -25,7 +25,7 @@ export function epdEntries(pieces: Iterable<Uint8Array>): BookIndex {
  */
 export function epdOpening({ line, text }: BookEntry): Result<Opening, string> {
   const [first = ""] = text.split(/[\r\n]/, 1);
-  if (first.length > MAX_LINE) return err(`line ${line}: more than ${MAX_LINE} characters`);
+  if (first.length > MAX_POSITION) return err(`line ${line}: more than ${MAX_POSITION} characters`);
   const fields = FIELDS.exec(first.trim().replace(/\s+/g, " "));
   if (!fields) return err(`line ${line}: not a position in EPD, which has four fields`);
   const [, placement, turn, castling, enPassant, clock, number, operations = ""] = fields;

@@ -56,7 +56,7 @@ const SUBPROTOCOL = "league.v2";
 const BEARER_PREFIX = "bearer.";
 const GOING_AWAY = 1001;
 const NOT_FOUND = { status: 404, code: "NOT_FOUND", message: "no WebSocket at this path" };
-const TOO_MANY = { status: 429, code: "TOO_MANY_REQUESTS", message: "Too many requests; see Retry-After" };
+const TOO_MANY_REQUESTS = { status: 429, code: "TOO_MANY_REQUESTS", message: "Too many requests; see Retry-After" };
 const UNAVAILABLE = { status: 503, code: "UNAVAILABLE", message: "The server cannot answer now: try again" };
 const INTERNAL = { status: 500, code: "INTERNAL_ERROR", message: "Internal error" };
 
@@ -72,7 +72,7 @@ export function createUpgrades({ handler, gate, bodyLimit, clock, onError }: Upg
     const verdict = gate ? await gate("", http) : null;
     const status = verdict?.rejection?.status;
     if (verdict && status !== undefined)
-      return { ...(status === 429 ? TOO_MANY : UNAVAILABLE), headers: verdict.headers };
+      return { ...(status === 429 ? TOO_MANY_REQUESTS : UNAVAILABLE), headers: verdict.headers };
     const query = URL.parse(request.url ?? "/", "http://localhost")?.searchParams ?? new URLSearchParams();
     return (await handler({ path: pathOf(request), query, http })) ?? NOT_FOUND;
   };

@@ -3,18 +3,7 @@ import { parsedJson } from "../../lib/text.ts";
 import { foreignRequestIn } from "../../protocol/dialects/requests.ts";
 import type { DirectCall } from "./direct.ts";
 import { withArguments } from "./mcp.ts";
-import type { McpSessions } from "./sessions.ts";
-
-/** The handler of the SDK that answers a request of an MCP client. */
-export type SdkHandler =
-  /** The session that the request names. If it is not open, `initialize` opens a session, and other requests are answered with 404. */
-  | "session"
-  /** A new session, which the request opens. */
-  | "new session"
-  /** A server for this request only, of a revision with sessions (2024-11-05 to 2025-11-25). */
-  | "no session"
-  /** The stateless revision (2026-07-28). */
-  | "stateless";
+import type { McpSessions, SdkHandler } from "./sessions.ts";
 
 /** The handler of a request to `/mcp`. `message` is the parsed body, undefined for GET and DELETE. */
 export type McpRoute =

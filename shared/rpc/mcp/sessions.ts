@@ -16,11 +16,21 @@ import { authOf } from "./caller-auth.ts";
 import { type DirectCalls, directCalls } from "./direct.ts";
 import type { Era } from "./input.ts";
 import { OpenSessions } from "./open-sessions.ts";
-import type { SdkHandler } from "./route.ts";
 import { type McpService, requestStates, serverOf } from "./server.ts";
 import { IDLE_TIMES, type IdleTimes } from "./session.ts";
 import { SESSION_LIMITS, type SessionLimits } from "./session-table.ts";
 import { subscribedUris, unknownResource } from "./subscriptions.ts";
+
+/** The handler of the SDK that answers a request of an MCP client. */
+export type SdkHandler =
+  /** The session that the request names. If it is not open, `initialize` opens a session, and other requests are answered with 404. */
+  | "session"
+  /** A new session, which the request opens. */
+  | "new session"
+  /** A server for this request only, of a revision with sessions (2024-11-05 to 2025-11-25). */
+  | "no session"
+  /** The stateless revision (2026-07-28). */
+  | "stateless";
 
 /** MCP clients of both eras at one endpoint: sessions of 2024-11-05 to 2025-11-25, and the stateless 2026-07-28. */
 export interface McpSessions {
