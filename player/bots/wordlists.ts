@@ -1,4 +1,4 @@
-import type { CodenamesAction, CodenamesCard, CodenamesView } from "#shared/games/codenames.ts";
+import type { CodenamesAction, CodenamesCard, CodenamesView } from "#shared/games/codenames-view.ts";
 import { type ClueRule, clueFault } from "#shared/games/words/codenames-clues.ts";
 import type { Random } from "#shared/lib/rng.ts";
 import type { Bot } from "../sdk.ts";

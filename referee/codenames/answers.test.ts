@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CodenamesTurn } from "#shared/games/codenames.ts";
+import type { CodenamesTurn } from "#shared/games/codenames-view.ts";
 import { startTestHost, type TestAgent, type TestHost } from "../rest/testing/host.ts";
 import { type AskedQuestion, accept, MODELS, people, rejectionLog, USERS, withdrawn } from "./testing/answers.ts";
 import { connectHost, eras } from "./testing/host.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { BOARD_SIZE, BoardWord, type CodenamesAction, type SkipReason } from "#shared/games/codenames.ts";
+import { BOARD_SIZE, BoardWord } from "#shared/games/codenames.ts";
+import type { CodenamesAction, SkipReason } from "#shared/games/codenames-view.ts";
 import { fold } from "#shared/games/words/codenames-clues.ts";
 import { cutTo, jsonOf, parsedJson } from "#shared/lib/text.ts";
 import { readWritten, type ValueSchema } from "#shared/lib/written-values.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from "vitest";
-import { type CodenamesState, codenames } from "#shared/games/codenames.ts";
+import { codenames } from "#shared/games/codenames.ts";
+import type { CodenamesState } from "#shared/games/codenames-view.ts";
 import type { CallerAnswer } from "#shared/rpc/jsonrpc/caller-input.ts";
 import { wordsIn } from "./answers.ts";
 import { again, firstPending, MAX_ATTEMPTS, type Pending, stepOf } from "./flow.ts";

@@ -1,4 +1,4 @@
-import type { CodenamesAction, CodenamesView } from "#shared/games/codenames.ts";
+import type { CodenamesAction, CodenamesView } from "#shared/games/codenames-view.ts";
 import type { CallerAnswer } from "#shared/rpc/jsonrpc/caller-input.ts";
 import { type Answer, answerIn, type Problem, type Question } from "./answers.ts";
 

@@ -1,4 +1,4 @@
-import type { CodenamesView } from "#shared/games/codenames.ts";
+import type { CodenamesView } from "#shared/games/codenames-view.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Writer } from "#shared/store/writer.ts";

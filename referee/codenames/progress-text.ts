@@ -1,5 +1,4 @@
-import type { CodenamesTurn, CodenamesView } from "#shared/games/codenames.ts";
-import { endInWords, skipInWords } from "#shared/games/codenames-texts.ts";
+import { type CodenamesTurn, type CodenamesView, endInWords, skipInWords } from "#shared/games/codenames-view.ts";
 
 /** The progress message of a game: the last event and the next step, from the view of a spectator. */
 export function progressText({ turns, phase, turn, result }: CodenamesView): string {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
-import { type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import { codenames } from "#shared/games/codenames.ts";
+import type { CodenamesState, CodenamesView } from "#shared/games/codenames-view.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import type { Pending, PlayerType } from "./flow.ts";
 import { progressText } from "./progress-text.ts";

@@ -1,5 +1,5 @@
-import { BOARD_SIZE, type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
-import { skipInWords } from "#shared/games/codenames-texts.ts";
+import { BOARD_SIZE, codenames } from "#shared/games/codenames.ts";
+import { type CodenamesState, type CodenamesView, skipInWords } from "#shared/games/codenames-view.ts";
 import type { Role } from "#shared/games/game.ts";
 import type { CallerQuestion } from "#shared/rpc/jsonrpc/caller-input.ts";
 import { FORMATS } from "./answers.ts";

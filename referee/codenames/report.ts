@@ -1,6 +1,5 @@
 import { z } from "zod";
-import type { CodenamesView } from "#shared/games/codenames.ts";
-import { endInWords } from "#shared/games/codenames-texts.ts";
+import { type CodenamesView, endInWords } from "#shared/games/codenames-view.ts";
 import { spoken } from "#shared/games/game.ts";
 import type { Director } from "./director.ts";
 import { publicBoard, publicView } from "./led-games.ts";

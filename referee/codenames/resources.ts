@@ -1,4 +1,4 @@
-import type { CodenamesView } from "#shared/games/codenames.ts";
+import type { CodenamesView } from "#shared/games/codenames-view.ts";
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
 import type { Caller } from "#shared/rpc/mcp/operations.ts";

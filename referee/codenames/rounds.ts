@@ -1,4 +1,5 @@
-import { type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import { codenames } from "#shared/games/codenames.ts";
+import type { CodenamesView } from "#shared/games/codenames-view.ts";
 import type { InputNeeded } from "#shared/rpc/jsonrpc/caller-input.ts";
 import type { Caller } from "#shared/rpc/mcp/operations.ts";
 import type { Session } from "#shared/session/session.ts";

@@ -3,7 +3,8 @@
  * actions.
  */
 import { describe, expect, it } from "vitest";
-import { type CodenamesState, codenames } from "./codenames.ts";
+import { codenames } from "./codenames.ts";
+import type { CodenamesState } from "./codenames-view.ts";
 import { readMove, wordOf } from "./read-move.ts";
 import { act, begin, coveredOf, play, rejection, wordsWith } from "./testing/codenames.ts";
 

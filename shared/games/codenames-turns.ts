@@ -1,10 +1,16 @@
 /** The turns of Codenames: clue, guesses, end. */
 import { err, ok } from "../lib/result.ts";
-import type { Clue, CodenamesState, CodenamesTurn, CodenamesView, Team } from "./codenames.ts";
+import {
+  type Clue,
+  type CodenamesState,
+  type CodenamesTurn,
+  type CodenamesView,
+  TEAMS,
+  type Team,
+} from "./codenames-view.ts";
 import type { Role } from "./game.ts";
 import { clueFault, fold } from "./words/codenames-clues.ts";
 
-export const TEAMS = ["red", "blue"] as const;
 /** The number of turns after which a game ends as a draw. */
 export const MAX_TURNS = 60;
 

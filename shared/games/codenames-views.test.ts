@@ -1,7 +1,8 @@
 /** The views of Codenames: a team and a spectator do not see the identity of a covered card until the game is over. */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../lib/rng.ts";
-import { type CodenamesAction, type CodenamesState, codenames } from "./codenames.ts";
+import { codenames } from "./codenames.ts";
+import type { CodenamesAction, CodenamesState } from "./codenames-view.ts";
 import { playAtRandom } from "./contract/play.ts";
 import { canonicalJson } from "./contract/values.ts";
 import { begin, play } from "./testing/codenames.ts";

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { create, decide } from "../session/decide.ts";
 import type { Session } from "../session/session.ts";
 import { verdictOf } from "../session/verdict.ts";
-import { type CodenamesState, codenames, type Identity } from "./codenames.ts";
+import { codenames } from "./codenames.ts";
+import type { CodenamesState, Identity } from "./codenames-view.ts";
 import { act, begin, coveredOf, play, rejection, wordsWith } from "./testing/codenames.ts";
 
 const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;

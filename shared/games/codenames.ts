@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { err, ok } from "../lib/result.ts";
 import { createRandom } from "../lib/rng.ts";
-import { actionText, textOf } from "./codenames-texts.ts";
 import {
   beginTurn,
   covered,
@@ -12,81 +11,24 @@ import {
   MAX_TURNS,
   otherTeam,
   roleToAct,
-  TEAMS,
   withCurrentTurn,
 } from "./codenames-turns.ts";
-import type { Game, Role, Viewer } from "./game.ts";
 import {
-  type ClueRule,
-  CURRENT_CLUE_RULE,
-  clueRules,
-  fold,
-  isVisible,
-  sampleClues,
-  upper,
-} from "./words/codenames-clues.ts";
+  actionText,
+  type CodenamesAction,
+  type CodenamesState,
+  type CodenamesView,
+  type Identity,
+  skipReasons,
+  TEAMS,
+  textOf,
+} from "./codenames-view.ts";
+import type { Game, Role, Viewer } from "./game.ts";
+import { CURRENT_CLUE_RULE, clueRules, fold, isVisible, sampleClues, upper } from "./words/codenames-clues.ts";
 import { WORDS } from "./words/codenames-words.ts";
 
 const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
 type Seat = (typeof ROLES)[number];
-export type Team = (typeof TEAMS)[number];
-export type Identity = Team | "neutral" | "assassin";
-
-export interface CodenamesCard {
-  readonly word: string;
-  /** The identity; null for a team and a spectator while the card is covered. */
-  readonly identity: Identity | null;
-  /** Whether the card has been guessed, so that every viewer sees its identity. */
-  readonly uncovered: boolean;
-}
-
-export interface Clue {
-  readonly word: string;
-  readonly number: number | "unlimited";
-}
-
-/** A turn: its clue, null if the spymaster has given none, and its guesses. */
-export interface CodenamesTurn {
-  readonly team: Team;
-  readonly clue: Clue | null;
-  readonly guesses: readonly { readonly word: string; readonly identity: Identity }[];
-  /** The reason why the clue or the guesses of the turn were given up; null if they were not. */
-  readonly skipped: SkipReason | null;
-}
-
-export interface CodenamesView {
-  /** Five rows of five cards, row by row. */
-  readonly cards: readonly CodenamesCard[];
-  /** The number of agents that each team must still find. */
-  readonly remaining: Readonly<Record<Team, number>>;
-  readonly turn: Team;
-  readonly phase: "clue" | "guess" | "over";
-  /** The number of guesses left in this turn; null if there is no limit and outside the guess phase. */
-  readonly guesses_left: number | null;
-  /** All turns; the current one is last. */
-  readonly turns: readonly CodenamesTurn[];
-  readonly result: { readonly winner: Team | null; readonly reason: "agents_found" | "assassin" | "turn_limit" } | null;
-  /** The version of the rule for clues; absent for version 1, which earlier sessions have. */
-  readonly clue_rule?: ClueRule;
-}
-
-/** A view with all identities. */
-export interface CodenamesState extends CodenamesView {
-  readonly cards: readonly (CodenamesCard & { readonly identity: Identity })[];
-}
-
-/**
- * The reasons for giving up the clue or the guesses of a turn. All players see the reason, so a player cannot choose
- * its text: a spymaster could say in it what a clue may not say.
- */
-const skipReasons = ["no_answer", "not_as_asked", "illegal_clue", "illegal_guess", "form_left"] as const;
-export type SkipReason = (typeof skipReasons)[number];
-
-export type CodenamesAction =
-  | { readonly type: "clue"; readonly word: string; readonly number: number | "unlimited" }
-  | { readonly type: "guess"; readonly word: string }
-  | { readonly type: "pass" }
-  | { readonly type: "skip"; readonly reason: SkipReason };
 
 export const BOARD_SIZE = 25;
 const AGENTS = { first: 9, second: 8, neutral: 7 } as const;

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { CodenamesView } from "../games/codenames.ts";
+import type { CodenamesView } from "../games/codenames-view.ts";
 import { assets } from "./assets.ts";
 import { embeddedBoard } from "./embedded-board.ts";
 import type { GameSummary, GameView } from "./game-view.ts";

@@ -1,4 +1,5 @@
-import { type CodenamesCard, codenames } from "#shared/games/codenames.ts";
+import { codenames } from "#shared/games/codenames.ts";
+import type { CodenamesCard } from "#shared/games/codenames-view.ts";
 import { applyLegal } from "#shared/games/contract/play.ts";
 
 export type Card = Pick<CodenamesCard, "word" | "uncovered"> & { readonly identity: string };

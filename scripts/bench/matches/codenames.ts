@@ -1,4 +1,5 @@
-import { type CodenamesAction, type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
+import { codenames } from "#shared/games/codenames.ts";
+import type { CodenamesAction, CodenamesState, CodenamesView } from "#shared/games/codenames-view.ts";
 import type { Role } from "#shared/games/game.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { firstPending, type PlayerType } from "../../../referee/codenames/flow.ts";

@@ -1,5 +1,6 @@
 /** Helpers of the tests of Codenames: positions with given words, and games that are played by a script. */
-import { type CodenamesAction, type CodenamesState, codenames, type Identity } from "../codenames.ts";
+import { codenames } from "../codenames.ts";
+import type { CodenamesAction, CodenamesState, Identity } from "../codenames-view.ts";
 import { applyLegal } from "../contract/play.ts";
 
 export const begin = (options: object = {}, seed = "seed"): CodenamesState =>

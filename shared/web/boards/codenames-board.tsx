@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { CodenamesAction, CodenamesCard, CodenamesView, Team } from "../../games/codenames.ts";
+import type { CodenamesAction, CodenamesCard, CodenamesView, Team } from "../../games/codenames-view.ts";
 import { counted } from "../../lib/text.ts";
 import { capitalized } from "./action-buttons.tsx";
 import type { BoardProps } from "./board-props.ts";

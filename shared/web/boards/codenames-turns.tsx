@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Clue, CodenamesTurn, Identity } from "../../games/codenames.ts";
-import { skipInWords } from "../../games/codenames-texts.ts";
+import { type Clue, type CodenamesTurn, type Identity, skipInWords } from "../../games/codenames-view.ts";
 import { capitalized } from "./action-buttons.tsx";
 
 const NUMBERS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0, "unlimited"] as const;
