@@ -92,13 +92,23 @@ const PLAYER_FORMS = {
     human: z.literal(true).describe("a person who plays in the browser: the run prints and opens the link of the page"),
   }),
 };
-const { bot, uci, command, llm, endpoint, self, human } = PLAYER_FORMS;
 const PLAYER_FORMS_HELP =
   'a player is {"name", "bot"}, {"name", "uci": {"command"}}, {"name", "command", "protocol": "lines"}, {"name", "llm": {"base_url", "model"}}, {"name", "endpoint"}, {"name", "self": true} or {"name", "human": true}';
 /** A player of a config. */
-export const Player = z.union([bot, uci, command, llm, endpoint, self, human], {
-  error: ({ input, errors }) => playerFault(input, errors),
-});
+export const Player = z.union(
+  [
+    PLAYER_FORMS.bot,
+    PLAYER_FORMS.uci,
+    PLAYER_FORMS.command,
+    PLAYER_FORMS.llm,
+    PLAYER_FORMS.endpoint,
+    PLAYER_FORMS.self,
+    PLAYER_FORMS.human,
+  ],
+  {
+    error: ({ input, errors }) => playerFault(input, errors),
+  },
+);
 
 /**
  * Returns the faults of the form whose field is given. If there is no such form or there are several, returns the
