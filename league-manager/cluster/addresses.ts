@@ -14,10 +14,10 @@ interface AddressesOptions {
   readonly warn: (line: string) => void;
 }
 
-const CHECK_MS = 10_000;
+const ADDRESS_CHECK_MS = 10_000;
 const ANSWER_MS = 2_000;
 /** The number of failed checks in a row before the warning. A manager that has ended is no longer known at the second one. */
-const CHECKS = 2;
+const ADDRESS_CHECKS = 2;
 
 /**
  * Checks regularly whether each known manager, with this one, answers at the address that it has registered. Warns once if it does not, and says when it
@@ -37,10 +37,10 @@ export function checkAddresses({ self, members, peers, clock, warn }: AddressesO
       : null;
     const role = managerId === self.managerId ? "the other managers call this one" : "this manager calls another one";
     if (answering === managerId) {
-      if (before >= CHECKS) warn(`the right manager answers at ${url} again, where ${role}`);
+      if (before >= ADDRESS_CHECKS) warn(`the right manager answers at ${url} again, where ${role}`);
       return 0;
     }
-    if (before + 1 === CHECKS) {
+    if (before + 1 === ADDRESS_CHECKS) {
       const program =
         answering === null ? "no program" : answering === undefined ? "another program" : "another manager";
       const advice = `correct the LEAGUE_ADDRESS or --url of that manager${answering === null ? ", or open its port" : ""}`;
@@ -50,7 +50,7 @@ export function checkAddresses({ self, members, peers, clock, warn }: AddressesO
   };
 
   let hasWarnedOfLoopback = false;
-  const cancel = clock.every(CHECK_MS, async () => {
+  const cancel = clock.every(ADDRESS_CHECK_MS, async () => {
     const known = members();
     const remote = isOnLoopback(self.url) ? known.find(({ url }) => !isOnLoopback(url)) : undefined;
     if (remote && !hasWarnedOfLoopback) {

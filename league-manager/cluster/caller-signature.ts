@@ -4,7 +4,7 @@ import { parsedJson } from "#shared/lib/text.ts";
 import type { Caller } from "#shared/rpc/http/request.ts";
 
 /** The header of a request that a manager has passed on: its caller and the time, signed with the secret of the run. */
-export const HEADER = "league-forwarded";
+export const SIGNATURE_HEADER = "league-forwarded";
 
 /** The request that a signature is for. */
 interface SignedRequest {
@@ -51,7 +51,7 @@ export function callerSignature({ secret, clock, warn }: SignatureOptions): Call
   return {
     headersFor({ remoteAddress, origin }, request) {
       const signed = Buffer.from(JSON.stringify([remoteAddress, origin, clock.now()])).toString("base64url");
-      return { [HEADER]: `${signed}.${sign(signed, request)}` };
+      return { [SIGNATURE_HEADER]: `${signed}.${sign(signed, request)}` };
     },
     callerIn(header, request) {
       if (typeof header !== "string") return null;

@@ -16,7 +16,7 @@ const ConfigSignal = z.object({
   parts: z.record(z.string(), z.string()),
 });
 
-interface Options {
+interface ConfigOptions {
   readonly database: Pick<RunDatabase, "signal" | "onSignal">;
   readonly config: Config;
   readonly self: Member;
@@ -27,13 +27,13 @@ interface Options {
 }
 
 /** The number of characters of a fingerprint. */
-const LENGTH = 16;
+const FINGERPRINT_LENGTH = 16;
 
 /**
  * Compares the config of this manager with those of the other managers, now and when another one starts. Both managers warn if a part differs that must
  * be the same. Returns a function that ends the comparison.
  */
-export function compareConfigs({ database, config, self, secret, warn }: Options): () => void {
+export function compareConfigs({ database, config, self, secret, warn }: ConfigOptions): () => void {
   const parts = fingerprints(config, secret);
   const warnedOf = new Set<string>();
   const send = (isAnswer: boolean): void => {
@@ -74,7 +74,7 @@ function fingerprints(config: Config, secret: string): Readonly<Record<string, s
   return Object.fromEntries(
     Object.entries(parts).map(([part, value]) => [
       part,
-      hmacBase64Url(secret, `config ${part} ${canonicalJson(value ?? null)}`).slice(0, LENGTH),
+      hmacBase64Url(secret, `config ${part} ${canonicalJson(value ?? null)}`).slice(0, FINGERPRINT_LENGTH),
     ]),
   );
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
-import { callerSignature, HEADER } from "./caller-signature.ts";
+import { callerSignature, SIGNATURE_HEADER } from "./caller-signature.ts";
 import { managerForwarding, sessionPrefix } from "./forwarding.ts";
 
 const A = { managerId: "a", url: "http://10.0.0.1:8000" };
@@ -81,7 +81,7 @@ describe("the signed caller of a request", () => {
   const caller = { remoteAddress: "2001:db8::1", origin: "https://league.example" };
   const request = { managerId: "a", method: "POST", target: "/inbox/P1?after=3" };
   const sign = (more: Partial<typeof request> = {}, by = signature) =>
-    by.headersFor(caller, { ...request, ...more })[HEADER] ?? "";
+    by.headersFor(caller, { ...request, ...more })[SIGNATURE_HEADER] ?? "";
   const callerOf = (header: string | undefined) => signature.callerIn(header, request);
 
   it("is read by the manager that the request is for", () => {
@@ -126,6 +126,6 @@ describe("the signed caller of a request", () => {
   });
 
   it("whose signature does not count is not passed on again", () => {
-    expect(destination("/inbox/P2", { [HEADER]: "old" })).toBe("here");
+    expect(destination("/inbox/P2", { [SIGNATURE_HEADER]: "old" })).toBe("here");
   });
 });

@@ -3,7 +3,7 @@ import { bareHost } from "#shared/protocol/addresses.ts";
 import type { Destination, Forwarding } from "#shared/rpc/http/forwarding.ts";
 import { bearerOf, pathOf } from "#shared/rpc/http/request.ts";
 import type { Member } from "../shared-run/run-database.ts";
-import { type CallerSignature, HEADER } from "./caller-signature.ts";
+import { type CallerSignature, SIGNATURE_HEADER } from "./caller-signature.ts";
 
 interface ForwardingOptions {
   readonly self: Pick<Member, "managerId">;
@@ -45,7 +45,7 @@ export function managerForwarding(options: ForwardingOptions): Forwarding {
     serverId: self.managerId,
     destinationOf(request) {
       // If the clocks of two managers differ, the header counts for nothing, but the request was passed on all the same.
-      if (request.headers[HEADER] !== undefined) return null;
+      if (request.headers[SIGNATURE_HEADER] !== undefined) return null;
       const path = pathOf(request);
       const session = path === "/mcp" ? request.headers["mcp-session-id"] : undefined;
       if (typeof session === "string") {
@@ -57,7 +57,7 @@ export function managerForwarding(options: ForwardingOptions): Forwarding {
       return playerId === null ? null : other(homeOf(playerId), {});
     },
     headersFor: (caller, request, { id }) => signature.headersFor(caller, signedFor(request, id)),
-    callerIn: (request) => signature.callerIn(request.headers[HEADER], signedFor(request, self.managerId)),
+    callerIn: (request) => signature.callerIn(request.headers[SIGNATURE_HEADER], signedFor(request, self.managerId)),
     onGone({ origin }) {
       for (const member of members()) if (member.url === origin) options.onGone(member);
     },

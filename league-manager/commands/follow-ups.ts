@@ -6,7 +6,7 @@ import { pairLeague } from "./leagues.ts";
 import { openRound } from "./rounds.ts";
 
 /** The rounds of more players are paired by a separate command, because their pairing can take longer than a batch may. */
-const MAX_PLAYERS = 400;
+const MAX_PLAYERS_PAIRED_AT_ONCE = 400;
 
 /**
  * Returns the follow-ups of leagues: after the last result of a round the next round is paired, and a round is opened when all earlier ones are completed.
@@ -31,7 +31,7 @@ function followUpOf(
   const roundId = roundToOpen(league);
   if (roundId !== null) return openRound(leagueId, roundId);
   if (!canPair(league) || opensAtOnce(league) || isAsked(was, league)) return null;
-  if (league.entrants.size > MAX_PLAYERS) return null;
+  if (league.entrants.size > MAX_PLAYERS_PAIRED_AT_ONCE) return null;
   return pairLeague(leagueId, leagueSeedOf(leagueId), 0);
 }
 

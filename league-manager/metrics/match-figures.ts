@@ -6,7 +6,7 @@ import { type League, roundOf, type Termination } from "../league/league.ts";
 import type { Commit, Ledger } from "../ledger.ts";
 import { Counts, counter, Durations, type MetricFamily } from "./families.ts";
 
-const BOUNDS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600];
+const DURATION_BOUNDS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600];
 const CAUSES: ReadonlySet<string> = new Set(faultCauses);
 
 /** Counts what the commits of the run say about its matches, since the start of this manager. */
@@ -17,8 +17,8 @@ export class MatchFigures {
   readonly #released = new Counts("reason", releaseReasons);
   /** A cause is a text of a referee, so an unknown one gets no label of its own. */
   readonly #faults = new Counts<FaultCause | "other">("cause", [...faultCauses, "other"]);
-  readonly #waits = new Durations(BOUNDS_S);
-  readonly #latencies = new Durations(BOUNDS_S);
+  readonly #waits = new Durations(DURATION_BOUNDS_S);
+  readonly #latencies = new Durations(DURATION_BOUNDS_S);
   /** The time at which a match could be assigned, if that is not the opening of its round. Has only matches that are not over. */
   readonly #readyAtMs = new Map<string, number>();
   #commits = 0;

@@ -18,21 +18,21 @@ export function changedBy(committed: CommittedEvent, change: StateChange | null,
   if (!change && !isErased && event.type !== "forgotten") return [];
   const entered = leagues.leagues().filter(({ entrants }) => entrants.has(agentId));
   if (entered.length === 0) return [];
-  return ["league://standings", ...entered.map(standingsOf), ...(isErased ? entered.map(ratingsUri) : [])];
+  return ["league://standings", ...entered.map(standingsUri), ...(isErased ? entered.map(ratingsUri) : [])];
 }
 
 function changedByLeague(league: League, event: LeagueEvent): readonly string[] {
   switch (event.type) {
     case "player_entered":
     case "player_left":
-      return ["league://standings", standingsOf(league), ratingsUri(league)];
+      return ["league://standings", standingsUri(league), ratingsUri(league)];
     case "round_opened": {
       const hasByes = (roundOf(league, event.round_id)?.byes.length ?? 0) > 0;
-      return hasByes ? ["league://standings", standingsOf(league)] : [];
+      return hasByes ? ["league://standings", standingsUri(league)] : [];
     }
     // The matches of the round are omitted, because there can be hundreds of thousands. Each changes again when it is assigned.
     case "round_paired":
-      return scheduleOf(league, event.round_id);
+      return scheduleUris(league, event.round_id);
     case "match_scheduled":
     case "match_assigned":
     case "match_released":
@@ -43,18 +43,18 @@ function changedByLeague(league: League, event: LeagueEvent): readonly string[] 
     case "match_completed":
       return [
         ...matchAndSchedule(league, event.match_id),
-        ...["league://standings", standingsOf(league), ratingsUri(league)],
+        ...["league://standings", standingsUri(league), ratingsUri(league)],
       ];
     default:
       return [];
   }
 }
 
-const standingsOf = ({ leagueId }: League): string => `league://${leagueId}/standings`;
+const standingsUri = ({ leagueId }: League): string => `league://${leagueId}/standings`;
 
 const ratingsUri = ({ leagueId }: League): string => `league://${leagueId}/ratings`;
 
-const scheduleOf = ({ leagueId }: League, roundId: number): readonly string[] => [
+const scheduleUris = ({ leagueId }: League, roundId: number): readonly string[] => [
   "league://schedule",
   `league://${leagueId}/schedule`,
   `league://${leagueId}/schedule/${roundId}`,
@@ -62,5 +62,5 @@ const scheduleOf = ({ leagueId }: League, roundId: number): readonly string[] =>
 
 function matchAndSchedule(league: League, matchId: string): readonly string[] {
   const roundId = matchOf(league, matchId)?.roundId;
-  return roundId === undefined ? [] : [`match://${league.leagueId}/${matchId}`, ...scheduleOf(league, roundId)];
+  return roundId === undefined ? [] : [`match://${league.leagueId}/${matchId}`, ...scheduleUris(league, roundId)];
 }

@@ -40,7 +40,7 @@ export function decideReport(
     const message = `${name} is not assigned to ${refereeId} under epoch ${epoch}`;
     return err(protocolError("L004", message, { match_id, epoch: match.epoch }));
   }
-  if (match.status === "completed") return isRecorded(match, result) ? ok(UNCHANGED) : err(conflictError(name, match));
+  if (match.status === "completed") return isRecorded(match, result) ? ok(NO_EVENTS) : err(conflictError(name, match));
   const fault = faultOfResult(league, match, seed, result);
   if (fault !== null) {
     const error = protocolError("G001", `result of ${name}: ${fault}`, { match_id });
@@ -53,7 +53,7 @@ export function decideReport(
   return ok({ events: [completionEvent(result, refereeId)], fault: null });
 }
 
-const UNCHANGED: Report = { events: [], fault: null };
+const NO_EVENTS: Report = { events: [], fault: null };
 
 /** The event of an abort: the match is released to be played again, or completed as aborted after `MAX_ABORTS`. */
 function abortEvent(match: Match, referee_id: string, reason: string, log_head: string): NewLeagueEvent {

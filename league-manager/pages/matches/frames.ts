@@ -47,7 +47,7 @@ export interface RelayedMatch {
 /** A match has at most 20,000 log entries. */
 const MAX_FRAMES = 20_000;
 /** The maximum number of characters of the views of one match. A long game of chess has 100,000. */
-const MAX_CHARACTERS = 20_000_000;
+const MAX_MATCH_CHARACTERS = 20_000_000;
 
 /** The frames of one session, from the views of its referee. Their numbers equal those of its replay. */
 export class Frames {
@@ -81,7 +81,7 @@ export class Frames {
     // A view of a known tick replaces it: the players have joined, or the match has ended without a further turn.
     let index = this.#frames.length;
     while (index > 0 && (this.#frames[index - 1]?.tick ?? 0) >= view.tick) index--;
-    if (index >= MAX_FRAMES || this.#characters + data.length > MAX_CHARACTERS) return false;
+    if (index >= MAX_FRAMES || this.#characters + data.length > MAX_MATCH_CHARACTERS) return false;
     const before = this.#viewBefore(index);
     const frame = frameOf(view, before);
     this.#truncate(index);

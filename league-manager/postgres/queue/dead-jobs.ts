@@ -3,8 +3,8 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { MatchJob } from "../../queue/match-queue.ts";
 import { LOST_MATCHES } from "./job-queue-tables.ts";
 
-const LOOK_EVERY_MS = 5_000;
-const BATCH = 100;
+const LOOK_FOR_DEAD_EVERY_MS = 5_000;
+const DEAD_JOBS_BATCH = 100;
 
 interface DeadJobsOptions {
   readonly boss: PgBoss;
@@ -21,7 +21,7 @@ export class DeadJobs {
 
   constructor(options: DeadJobsOptions) {
     this.#options = options;
-    this.#cancel = options.clock.every(LOOK_EVERY_MS, () => this.#look());
+    this.#cancel = options.clock.every(LOOK_FOR_DEAD_EVERY_MS, () => this.#look());
   }
 
   onDead(listener: (job: MatchJob) => Promise<void>): () => void {
@@ -45,7 +45,7 @@ export class DeadJobs {
 
   async #reportAll(): Promise<void> {
     const { boss, onError } = this.#options;
-    const jobs = await boss.fetch<MatchJob>(LOST_MATCHES, { batchSize: BATCH });
+    const jobs = await boss.fetch<MatchJob>(LOST_MATCHES, { batchSize: DEAD_JOBS_BATCH });
     for (const job of jobs) await this.#report(job).catch(onError);
   }
 

@@ -30,7 +30,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
     name: "a repeated result is rejected",
     rules: ["results"],
     file: "league-manager/league/decisions/report.ts",
-    from: "return isRecorded(match, result) ? ok(UNCHANGED) : err(conflictError(name, match));",
+    from: "return isRecorded(match, result) ? ok(NO_EVENTS) : err(conflictError(name, match));",
     to: "return err(conflictError(name, match));",
   },
   {
