@@ -226,6 +226,9 @@ export const LeagueEvent = z.compile(
 );
 export type LeagueEvent = Readonly<z.infer<typeof LeagueEvent>>;
 
+/** The event of a type. */
+export type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
+
 /** The types of events of a league. */
 export const LEAGUE_EVENT_TYPES: readonly LeagueEvent["type"][] = LeagueEvent.options.map(
   ({ shape }) => shape.type.value,

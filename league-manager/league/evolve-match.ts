@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { follows } from "#shared/lib/result.ts";
-import type { LeagueEvent } from "./events.ts";
+import type { EventOf } from "./events.ts";
 import { type League, type Match, type Outcome, type Round, roundOf, type Withdrawal } from "./league.ts";
 import { positionOf } from "./match-ids.ts";
 import { withOccupied } from "./occupied.ts";
@@ -15,7 +15,6 @@ import {
   summaryOf,
 } from "./outcome.ts";
 
-type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 type MatchEvent = EventOf<
   "match_assigned" | "match_released" | "match_completed" | "match_aborted" | "match_cancelled" | "match_annulled"
 >;

@@ -1,9 +1,7 @@
 import { follows } from "#shared/lib/result.ts";
-import type { LeagueEvent } from "./events.ts";
+import type { EventOf } from "./events.ts";
 import { type League, type Match, type Round, roundOf } from "./league.ts";
 import { matchIdOf } from "./match-ids.ts";
-
-type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 
 /** Returns the fields of the league that the pairing, opening, announcement or extension of a round changes. Throws if the event cannot follow. */
 export function changedRounds(

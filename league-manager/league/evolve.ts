@@ -1,13 +1,12 @@
 import { SharedList } from "#shared/lib/list.ts";
 import { follows } from "#shared/lib/result.ts";
-import type { LeagueEvent } from "./events.ts";
+import type { EventOf, LeagueEvent } from "./events.ts";
 import { changedMatch } from "./evolve-match.ts";
 import { changedRounds } from "./evolve-rounds.ts";
 import { type League, type Match, roundOf, type Withdrawal } from "./league.ts";
 import { positionOf } from "./match-ids.ts";
 import { withOccupied } from "./occupied.ts";
 
-type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 type Changes = Partial<League>;
 
 /** Returns the league after an event. Throws if the event cannot follow: a log may come from another machine. */
