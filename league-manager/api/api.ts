@@ -29,7 +29,7 @@ import type { DocumentContext } from "../pages/documents/document.ts";
 import { leaguePages } from "../pages/pages.ts";
 import type { GamePages } from "../pages/servers.ts";
 import { changedBy } from "../projections/changes.ts";
-import type { StateChange } from "../projections/live.ts";
+import type { StateChange } from "../projections/projections.ts";
 import type { Views } from "../projections/views.ts";
 import { answerForeignPlayers, registrationRoutes } from "./foreign-messages.ts";
 import { managerGate } from "./gate.ts";

@@ -2,8 +2,7 @@ import type { LeagueEvent } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
 import { type League, roundOf } from "../league/league.ts";
 import type { CommittedEvent } from "../ledger.ts";
-import type { StateChange } from "./live.ts";
-import type { Projections } from "./projections.ts";
+import type { Projections, StateChange } from "./projections.ts";
 
 type Leagues = Pick<Projections, "league" | "leagues">;
 

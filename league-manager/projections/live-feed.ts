@@ -1,7 +1,7 @@
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import type { CommittedEvent, Ledger } from "../ledger.ts";
-import { type LiveEvent, liveEventsAfter, liveEventsOf, type StateChange } from "./live.ts";
-import type { Projections } from "./projections.ts";
+import { type LiveEvent, liveEventsAfter, liveEventsOf } from "./live.ts";
+import type { Projections, StateChange } from "./projections.ts";
 
 export interface LiveFeedOptions {
   readonly ledger: Pick<Ledger, "onCommit">;

@@ -3,7 +3,6 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import type { AgentState } from "#shared/protocol/lifecycle.ts";
 import type { Standing } from "#shared/standings/standings.ts";
-import type { Agent } from "../agents/agent.ts";
 import type { Awaited } from "../agents/awaited-players.ts";
 import type { LeagueEvent } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
@@ -11,7 +10,7 @@ import { endOfPairing, formatText, plannedRounds } from "../league/format-view.t
 import { type League, type MatchFault, roundOf } from "../league/league.ts";
 import type { Commit, CommittedEvent } from "../ledger.ts";
 import { type CompletedMatch, completedMatch, resultField } from "./document.ts";
-import type { Projections } from "./projections.ts";
+import type { Projections, StateChange } from "./projections.ts";
 
 /** The events that the terminal and `league run --json` report while leagues are running. */
 export type LiveEvent =
@@ -70,12 +69,6 @@ export type LiveEvent =
   | { readonly type: "notice"; readonly message: string }
   /** All leagues are completed. The event has no results, because they can be too large for one message; `storedDocument` reads them. */
   | { readonly type: "all_completed" };
-
-/** A change of an agent's lifecycle state. */
-export interface StateChange {
-  readonly agent: Agent;
-  readonly was: AgentState;
-}
 
 /** The live events of one committed event. The caller has advanced the projections by it. `change` is the change of an agent's state by the event. */
 export function liveEventsOf(

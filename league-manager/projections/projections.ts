@@ -1,5 +1,6 @@
 import type { FormatResult } from "#shared/formats/format.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
+import type { AgentState } from "#shared/protocol/lifecycle.ts";
 import { createTally, type Standing, type Tally, tallyOf } from "#shared/standings/standings.ts";
 import type { Agent } from "../agents/agent.ts";
 import { evolveAgent } from "../agents/evolve.ts";
@@ -16,7 +17,6 @@ import {
 } from "../league/standings-of.ts";
 import type { Commit, CommittedEvent, ManagerState } from "../ledger.ts";
 import { expectedMatchesCache } from "./expected-matches.ts";
-import type { StateChange } from "./live.ts";
 import { type PlayerMatches, playerMatchesIndex } from "./player-matches.ts";
 import { earlierRanksCache } from "./rank-changes.ts";
 import { cachedRatings, type RatingsDocument } from "./ratings.ts";
@@ -53,6 +53,12 @@ export interface Projections {
   recentMatches(league: League): RecentMatches;
   /** The number of completed matches of a league after the last event. */
   completed(leagueId: string): number;
+}
+
+/** A change of an agent's lifecycle state. */
+export interface StateChange {
+  readonly agent: Agent;
+  readonly was: AgentState;
 }
 
 interface LeagueProjection {
