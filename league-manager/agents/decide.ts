@@ -43,13 +43,13 @@ export type AgentCommand =
 
 type ForgetReason = NonNullable<Extract<NewAgentEvent, { type: "forgotten" }>["reason"]>;
 
-type Decided = Result<readonly NewAgentEvent[], ProtocolError>;
+type AgentDecision = Result<readonly NewAgentEvent[], ProtocolError>;
 
 /** Commitment to a name. Events contain it instead of the name, which is in the profile and can be erased. */
 export const nameCommitment = ({ name, salt }: Pick<Profile, "name" | "salt">): string => sha256Hex(`${salt}\n${name}`);
 
 /** Returns the events of a command, or L003 for a second registration and L004 for an agent that is not registered. */
-export function decideAgent(agent: Agent | null, command: AgentCommand): Decided {
+export function decideAgent(agent: Agent | null, command: AgentCommand): AgentDecision {
   if (command.type === "register") {
     const { agentId: agent_id, kind, profile, capabilities } = command;
     if (agent) return err(protocolError("L003", `${agent_id} is already registered`, { agent_id }));

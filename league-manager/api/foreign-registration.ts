@@ -48,7 +48,7 @@ interface RegisterResponse {
 export class ForeignRegistrations {
   readonly #context: ForeignRegistrationContext;
   /** The last answer to each player. */
-  readonly #answered = new Map<string, Answered>();
+  readonly #answered = new Map<string, LastAnswer>();
 
   constructor(context: ForeignRegistrationContext) {
     this.#context = context;
@@ -167,7 +167,7 @@ type Status = "ACCEPTED" | "REGISTERED";
 const OTHER: Readonly<Record<Status, Status>> = { ACCEPTED: "REGISTERED", REGISTERED: "ACCEPTED" };
 
 /** The last answer to the registrations of a player. */
-interface Answered {
+interface LastAnswer {
   readonly status: Status;
   /** The number of repeated registrations before it. */
   readonly repetition: number;

@@ -8,7 +8,7 @@ import type { EffectsContext, Part } from "./effects-context.ts";
 import { Tasks } from "./tasks.ts";
 
 /** The state in which a format had no new round. It is asked again after a change of this state. */
-interface Answered extends Pick<League, "completedCount" | "entrants" | "departed"> {
+interface AskedState extends Pick<League, "completedCount" | "entrants" | "departed"> {
   readonly slots: number;
 }
 
@@ -19,7 +19,7 @@ export class Pairing implements Part {
   readonly #freeSlots: (league: League) => number;
   readonly #tasks = new Tasks();
   /** By league id. It is in memory only: after a restart each format is asked once more. */
-  readonly #answered = new Map<string, Answered>();
+  readonly #answered = new Map<string, AskedState>();
 
   /** `freeSlots` returns the number of matches of a league that the referees can start now. */
   constructor(context: EffectsContext, freeSlots: (league: League) => number) {
@@ -61,5 +61,5 @@ export class Pairing implements Part {
   }
 }
 
-const isUnchanged = (answered: Answered, { completedCount, entrants, departed }: League): boolean =>
+const isUnchanged = (answered: AskedState, { completedCount, entrants, departed }: League): boolean =>
   answered.completedCount === completedCount && answered.entrants === entrants && answered.departed === departed;

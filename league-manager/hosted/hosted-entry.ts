@@ -2,7 +2,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { type HostedPlayer, newHostedPlayer } from "./hosted-player.ts";
 
 /** A player that the manager hosts, with the requests that wait for its changes. */
-export interface Entry {
+export interface HostedEntry {
   player: HostedPlayer;
   /** Grows with each change that the player can see. */
   version: number;
@@ -14,7 +14,7 @@ export interface Entry {
   finalViews: Promise<unknown>;
 }
 
-export const newEntry = (): Entry => ({
+export const newHostedEntry = (): HostedEntry => ({
   player: newHostedPlayer(),
   version: 1,
   changed: new Set(),
@@ -23,7 +23,7 @@ export const newEntry = (): Entry => ({
 });
 
 /** Tells the waiting requests of a player that it has changed. */
-export function recordChange(entry: Entry): void {
+export function recordChange(entry: HostedEntry): void {
   entry.version++;
   for (const check of [...entry.changed]) check();
 }
@@ -35,7 +35,7 @@ export interface WaitOptions {
 
 /** Resolves with true when a change makes `isOver` true; with false after the time limit, when `signal` is aborted or when the player is no longer hosted. */
 export async function waitForChange(
-  { changed, stopped }: Entry,
+  { changed, stopped }: HostedEntry,
   isOver: () => boolean,
   clock: Pick<Clock, "after">,
   { timeoutMs, signal }: WaitOptions,

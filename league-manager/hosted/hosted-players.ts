@@ -8,7 +8,7 @@ import { isHosted } from "../agents/inbox-endpoint.ts";
 import type { Homes } from "../cluster/homes.ts";
 import type { Inboxes } from "../inbox/inboxes.ts";
 import type { Commit, Ledger } from "../ledger.ts";
-import { type Entry, newEntry, recordChange, type WaitOptions, waitForChange } from "./hosted-entry.ts";
+import { type HostedEntry, newHostedEntry, recordChange, type WaitOptions, waitForChange } from "./hosted-entry.ts";
 import { decideMove } from "./hosted-move.ts";
 import {
   HAS_LEFT,
@@ -42,7 +42,7 @@ const WAIT_MS = 60_000;
  */
 export class HostedPlayers {
   readonly #options: HostedPlayersOptions;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, HostedEntry>();
   #removeListeners: readonly (() => void)[] = [];
 
   constructor(options: HostedPlayersOptions) {
@@ -149,7 +149,7 @@ export class HostedPlayers {
   }
 
   #begin(playerId: string): void {
-    const entry = newEntry();
+    const entry = newHostedEntry();
     this.#entries.set(playerId, entry);
     this.#read(playerId, entry.stopped.signal).catch(this.#options.onError);
   }

@@ -9,7 +9,7 @@ import type { Ledger } from "../ledger.ts";
 import type { StateContext } from "./hosted-state.ts";
 
 /** The request of a person or a model to play in a league. */
-interface Entry {
+interface JoinRequest {
   readonly name: string;
   /** undefined: every open league. */
   readonly leagueId: string | undefined;
@@ -35,7 +35,7 @@ export interface Seats {
   readonly homes: Homes;
   readonly execute: Ledger["execute"];
   /** Registers a player, or continues as the player of a token. */
-  join(entry: Entry, token: string | undefined, who: Who): Promise<Result<Seat, ProtocolError>>;
+  join(entry: JoinRequest, token: string | undefined, who: Who): Promise<Result<Seat, ProtocolError>>;
   /** Returns the hosted player of a token, of the bearer token, or of the MCP session that has joined. */
   playerOf(token: string | undefined, who: Who): Result<Seat, ProtocolError>;
 }

@@ -5,13 +5,13 @@ import type { OtherManagers } from "../cluster/homes.ts";
 import type { Inboxes } from "./inboxes.ts";
 
 /** A player as the interfaces of its inbox know it. */
-type Owner = Pick<Agent, "endpoint" | "tokenHash">;
+type InboxOwner = Pick<Agent, "endpoint" | "tokenHash">;
 
 /** The parts of the manager that the interfaces of an inbox use. */
 export interface InboxContext extends OtherManagers {
   readonly inboxes: Inboxes;
   readonly projections: {
-    agent(playerId: string): Owner | null;
+    agent(playerId: string): InboxOwner | null;
     authenticate(token: string | null): { readonly id: string } | null;
   };
 }
@@ -40,7 +40,7 @@ export function playerAt(path: string): string | null {
 }
 
 /** Returns the player with this id if it has an inbox, else null. */
-export function ownerOf({ projections }: InboxContext, playerId: string): Owner | null {
+export function ownerOf({ projections }: InboxContext, playerId: string): InboxOwner | null {
   const player = projections.agent(playerId);
   return player && inboxOwnerOf(player.endpoint) === playerId ? player : null;
 }

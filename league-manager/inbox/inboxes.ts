@@ -34,7 +34,7 @@ interface PollOptions {
 }
 
 /** The inbox of one player with the calls that wait for it. */
-interface Entry {
+interface InboxEntry {
   inbox: Inbox;
   readonly callers: Map<number, (asked: Asked) => void>;
   /** The poll that waits for requests; null if none does. */
@@ -46,7 +46,7 @@ export class Inboxes {
   readonly #clock: Clock;
   /** Larger than all numbers of dropped inboxes. An inbox may come back from another manager, and its player may then repeat an answer to an earlier request. */
   #firstNumber: number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, InboxEntry>();
   #isClosed = false;
 
   /** `random` is a number from 0 to 1 that differs at each start of the manager. */
@@ -152,11 +152,11 @@ export class Inboxes {
     for (const playerId of [...this.#entries.keys()]) this.drop(playerId);
   }
 
-  #entryOf(playerId: string): Entry {
+  #entryOf(playerId: string): InboxEntry {
     const known = this.#entries.get(playerId);
     if (known) return known;
     const inbox = newInbox(this.#firstNumber, this.#clock.monotonic());
-    const entry: Entry = { inbox, callers: new Map(), poll: null };
+    const entry: InboxEntry = { inbox, callers: new Map(), poll: null };
     this.#entries.set(playerId, entry);
     return entry;
   }
@@ -165,7 +165,7 @@ export class Inboxes {
 const REFUSED = { kind: "refused" } as const;
 const CANCELLED = { kind: "cancelled" } as const;
 
-function settle({ callers }: Entry, number: number, asked: Asked): void {
+function settle({ callers }: InboxEntry, number: number, asked: Asked): void {
   const caller = callers.get(number);
   callers.delete(number);
   caller?.(asked);

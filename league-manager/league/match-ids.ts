@@ -13,14 +13,14 @@ export function positionOf(matchId: string): { readonly roundId: number; readonl
 export interface PairedRound {
   /** The number of the round, from 1. */
   readonly round_id: number;
-  readonly pairings: readonly Pairing[];
+  readonly pairings: readonly PairedMatch[];
   /** The players without a match in this round. */
   readonly byes: readonly string[];
   readonly label?: string;
 }
 
 /** The players of a match, in the order of the game's roles. */
-interface Pairing {
+interface PairedMatch {
   readonly match_id: string;
   readonly players: readonly string[];
   /** Options of the game for this match. */

@@ -22,7 +22,7 @@ interface LiveOptions {
   readonly maxReadersOfNetwork?: number;
 }
 
-interface Reader {
+interface DocumentReader {
   readonly response: ServerResponse;
   readonly network: string | null;
   /** Whether the buffers of the connection are full. The reader receives the current document when they are empty. */
@@ -34,7 +34,7 @@ interface Reader {
 /** A document with its readers. */
 interface Feed {
   readonly document: LiveDocument;
-  readonly readers: Set<Reader>;
+  readonly readers: Set<DocumentReader>;
   /** The current state: its id, a hash of the document, and its event; empty before it was read. */
   id: string;
   event: string;
@@ -64,7 +64,7 @@ const RUNNING_TIME = /"elapsed_ms":\d+/g;
 export class LiveDocuments {
   readonly #options: Required<LiveOptions>;
   readonly #feeds = new Map<string, Feed>();
-  readonly #readers = new Set<Reader>();
+  readonly #readers = new Set<DocumentReader>();
   readonly #stopHeartbeat: Cancel;
   /** The monotonic time until which the documents have used their share of the time. */
   #paidUntilMs = 0;
@@ -84,7 +84,12 @@ export class LiveDocuments {
     response.useChunkedEncodingByDefault = false; // each event is one write, and the end of the connection ends the stream
     response.writeHead(200, EVENT_STREAM_HEADERS).flushHeaders();
     const feed = this.#feedOf(document);
-    const reader: Reader = { response, network, isFull: false, id: response.req.headers["last-event-id"]?.toString() };
+    const reader: DocumentReader = {
+      response,
+      network,
+      isFull: false,
+      id: response.req.headers["last-event-id"]?.toString(),
+    };
     feed.readers.add(reader);
     this.#readers.add(reader);
     response.once("close", () => this.#leave(feed, reader));
@@ -121,7 +126,7 @@ export class LiveDocuments {
     const existing = this.#feeds.get(document.key);
     if (existing) return existing;
     const feed: Feed = {
-      ...{ document, readers: new Set<Reader>(), id: "", event: "" },
+      ...{ document, readers: new Set<DocumentReader>(), id: "", event: "" },
       ...{ nextAtMs: 0, state: "idle", end: () => {} },
     };
     this.#feeds.set(document.key, feed);
@@ -129,7 +134,7 @@ export class LiveDocuments {
     return feed;
   }
 
-  #leave(feed: Feed, reader: Reader): void {
+  #leave(feed: Feed, reader: DocumentReader): void {
     this.#readers.delete(reader);
     feed.readers.delete(reader);
     if (feed.readers.size > 0 || this.#feeds.get(feed.document.key) !== feed) return;
@@ -178,12 +183,12 @@ export class LiveDocuments {
 }
 
 /** Sends the current state of a document, unless the reader has it or the buffers of its connection are full. */
-function send(reader: Reader, { id, event }: Feed): void {
+function send(reader: DocumentReader, { id, event }: Feed): void {
   if (reader.isFull || event === "" || reader.id === id) return;
   reader.id = id;
   write(reader, event);
 }
 
-function write(reader: Reader, text: string): void {
+function write(reader: DocumentReader, text: string): void {
   if (!reader.isFull) reader.isFull = !reader.response.write(text);
 }

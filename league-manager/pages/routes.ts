@@ -158,13 +158,18 @@ function requestOf({ views }: PagesContext, request: Request): DocumentRequest |
 
 const queryOf = (request: Request): URLSearchParams => new URL(request.url, "http://manager").searchParams;
 
-interface Answered {
+interface AnsweredDocument {
   readonly read: () => object | null | Promise<object | null>;
   readonly watch: (changed: () => void) => () => void;
 }
 
 /** Answers with a document as JSON or as a stream. */
-async function answer(context: PagesContext, request: Request, response: Response, answered: Answered): Promise<void> {
+async function answer(
+  context: PagesContext,
+  request: Request,
+  response: Response,
+  answered: AnsweredDocument,
+): Promise<void> {
   response.vary("accept");
   const isStream = request.accepts(["application/json", "text/event-stream"]) === "text/event-stream";
   const { live } = context;

@@ -56,7 +56,7 @@ function turns(): <T>(operation: () => Promise<T>) => Promise<T> {
 }
 
 /** The outcome of a transaction: a decision on all commits, or none because the manager was too far behind. */
-type Decision =
+type TransactionResult =
   | { readonly isBehind: true }
   | { readonly isBehind: false; readonly committed: Pick<LaterCommits, "number" | "events"> | null };
 
@@ -89,7 +89,7 @@ async function transact(
       throw reason;
     }
   };
-  const decideAndAppend = async (transaction: RunTransaction): Promise<Decision> => {
+  const decideAndAppend = async (transaction: RunTransaction): Promise<TransactionResult> => {
     if (pace.isSlow) await transaction.query(ALLOW_SLOW_DECISION, []);
     const part = await readPart(transaction, newest(), maxCommits);
     parts.push(part);

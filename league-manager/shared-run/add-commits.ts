@@ -12,7 +12,7 @@ const LEAGUE_PREFIX = leagueStream("");
 const AGENT_PREFIX = agentStream("");
 
 /** The state of the run at a manager. */
-export interface Known {
+export interface KnownRun {
   /** The number of the last commit whose events are in the state. */
   number: number;
   /** The date of the newest event that this manager has made or read since its start, ISO 8601 in UTC; empty without one. */
@@ -36,7 +36,7 @@ class LostCommits extends Error {
  * Adds the later commits to what a manager knows. Returns the change as one commit, or null without a change. Events that are known already are
  * skipped, because the state can be loaded while other managers commit. Throws `UnusableEvent` or `LostCommits`; `known` is then unchanged.
  */
-export function addCommits(known: Known, later: LaterCommits, leagueIds: readonly string[]): Commit | null {
+export function addCommits(known: KnownRun, later: LaterCommits, leagueIds: readonly string[]): Commit | null {
   if (later.number < known.number) throw new LostCommits(later.number, known.number);
   const versions = new Map<string, number>();
   const events: CommittedEvent[] = [];

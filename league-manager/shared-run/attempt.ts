@@ -2,22 +2,22 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { jobChanges } from "../queue/job-changes.ts";
 import { type Batch, isEmpty, newBatch } from "../store/batch.ts";
-import { type Answer, decideCommands } from "../store/decide-commands.ts";
+import { decideCommands, type GiveAnswer } from "../store/decide-commands.ts";
 import type { LedgerOptions, QueuedCommand } from "../store/ledger-core.ts";
-import type { Known } from "./add-commits.ts";
+import type { KnownRun } from "./add-commits.ts";
 import type { NewCommit } from "./run-database.ts";
 
 /** A command of a batch and its answer, which is given after the commit. */
-export interface Decided {
+export interface DecidedCommand {
   readonly command: QueuedCommand;
-  readonly answer: Answer;
+  readonly answer: GiveAnswer;
 }
 
 /** A batch that was decided in a transaction. */
-export interface Attempt {
+export interface BatchAttempt {
   /** The commit of the batch; null if it has no events and no writes. */
   commit: (NewCommit & { readonly batch: Batch }) | null;
-  decided: readonly Decided[];
+  decided: readonly DecidedCommand[];
 }
 
 interface AttemptOptions extends Pick<LedgerOptions, "leagueIds" | "followUps"> {
@@ -30,9 +30,9 @@ interface AttemptOptions extends Pick<LedgerOptions, "leagueIds" | "followUps"> 
  * because the clocks of managers differ by as much as their measurements of the database's clock.
  */
 export function decideAttempt(
-  attempt: Attempt,
+  attempt: BatchAttempt,
   commands: readonly QueuedCommand[],
-  { at, state, versions }: Known,
+  { at, state, versions }: KnownRun,
   { clock, ids, leagueIds, followUps = () => [] }: AttemptOptions,
 ): NewCommit | null {
   const now = clock.iso();

@@ -3,8 +3,8 @@ import type { Ids } from "#shared/lib/ids.ts";
 import { StoreBusy } from "#shared/store/store-errors.ts";
 import type { Commit, Decide, Ledger, ManagerState } from "../ledger.ts";
 import { LedgerCore, type LedgerOptions, type QueuedCommand } from "../store/ledger-core.ts";
-import { addCommits, type Known } from "./add-commits.ts";
-import { type Attempt, type Decided, decideAttempt } from "./attempt.ts";
+import { addCommits, type KnownRun } from "./add-commits.ts";
+import { type BatchAttempt, type DecidedCommand, decideAttempt } from "./attempt.ts";
 import { DatabaseAnswers } from "./database-answers.ts";
 import { CommitUnknown, DatabaseUnavailable, type LaterCommits, type RunDatabase } from "./run-database.ts";
 
@@ -31,7 +31,7 @@ const LATE_EVERY_MS = 500;
 export class SharedLedger implements Ledger {
   readonly #options: SharedLedgerOptions;
   readonly #core: LedgerCore;
-  readonly #known: Known;
+  readonly #known: KnownRun;
   readonly #stopped = new AbortController();
   readonly #removeListener: () => void;
   readonly #answers = new DatabaseAnswers();
@@ -112,7 +112,7 @@ export class SharedLedger implements Ledger {
     const { database, clock } = this.#options;
     this.#isReadDue = false;
     this.#readAt = clock.monotonic();
-    const attempt: Attempt = { commit: null, decided: [] };
+    const attempt: BatchAttempt = { commit: null, decided: [] };
     let caughtUp: Commit | null = null;
     const learn = (later: LaterCommits): void => {
       caughtUp = addCommits(this.#known, later, this.#options.leagueIds);
@@ -137,7 +137,7 @@ export class SharedLedger implements Ledger {
   }
 
   /** Makes the state after a committed batch the current one and answers its commands. */
-  #onCommitted({ commit, decided }: Attempt): void {
+  #onCommitted({ commit, decided }: BatchAttempt): void {
     if (commit) {
       const known = this.#known;
       const { state: before } = known;
@@ -151,7 +151,11 @@ export class SharedLedger implements Ledger {
     for (const { answer } of decided) answer();
   }
 
-  async #onFailure(thrown: unknown, commands: readonly QueuedCommand[], { commit, decided }: Attempt): Promise<void> {
+  async #onFailure(
+    thrown: unknown,
+    commands: readonly QueuedCommand[],
+    { commit, decided }: BatchAttempt,
+  ): Promise<void> {
     if (thrown instanceof CommitUnknown && commit) {
       this.#putBack(commands.slice(decided.length));
       return this.#findOut(commit.id, decided);
@@ -169,7 +173,7 @@ export class SharedLedger implements Ledger {
   }
 
   /** Finds out whether a commit was made. If so, its commands are answered after its events are read. If not, they are decided again. */
-  async #findOut(id: string, decided: readonly Decided[]): Promise<void> {
+  async #findOut(id: string, decided: readonly DecidedCommand[]): Promise<void> {
     const { database, leagueIds } = this.#options;
     const commands = decided.map(({ command }) => command);
     while (commands.some((command) => !this.#isLate(command))) {

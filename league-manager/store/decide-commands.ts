@@ -11,7 +11,7 @@ export interface PendingCommand {
 }
 
 /** Answers a command. To be called after the commit of its batch. */
-export type Answer = () => void;
+export type GiveAnswer = () => void;
 
 /** A follow-up can have follow-ups: after the last result of a round the next round is paired and then opened. */
 const MAX_PASSES = 5;
@@ -25,9 +25,9 @@ export function decideCommands(
   commands: readonly PendingCommand[],
   followUps: FollowUps,
   context: BatchContext,
-): readonly Answer[] {
+): readonly GiveAnswer[] {
   let { state: before } = batch;
-  const answers: Answer[] = [];
+  const answers: GiveAnswer[] = [];
   for (const command of commands) {
     if (isFull(batch)) break;
     answers.push(decideOne(batch, command, context));
@@ -49,7 +49,7 @@ function followUpsOf(followUps: FollowUps, before: ManagerState, state: ManagerS
   }
 }
 
-function decideOne(batch: Batch, { decide, resolve, reject }: PendingCommand, context: BatchContext): Answer {
+function decideOne(batch: Batch, { decide, resolve, reject }: PendingCommand, context: BatchContext): GiveAnswer {
   try {
     const decision = decide(batch.state, batch.at);
     if (!decision.ok) return () => resolve(decision);

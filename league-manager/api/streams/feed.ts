@@ -4,7 +4,7 @@ import type { Ledger } from "../../ledger.ts";
 import { bytesOfTypes, type EventType, eventChunks, type ReadEvents } from "./chunks.ts";
 
 /** A connection that follows the events of a league. */
-export interface Reader {
+export interface EventReader {
   readonly leagueId: string;
   /** The types of events that the reader receives; null for all types. */
   readonly types: ReadonlySet<EventType> | null;
@@ -27,15 +27,15 @@ const MIN_CHUNK_BYTES = 2 * 1024;
 /** Sends each reader the events that it has not received, one chunk per reader in turn, until its connection is full. */
 export function eventFeed(ledger: Pick<Ledger, "state">, read: ReadEvents, clock: Clock) {
   const chunkAfter = eventChunks(read);
-  const waiting = new Set<Reader>();
+  const waiting = new Set<EventReader>();
   let isScheduled = false;
   /** The last send. Sends follow each other, so that a reader receives each event once and in order. */
   let lastSend: Promise<unknown> = Promise.resolve();
 
-  const canReceive = ({ isFull, response }: Reader): boolean =>
+  const canReceive = ({ isFull, response }: EventReader): boolean =>
     !isFull && !response.destroyed && !response.writableEnded;
 
-  const send = async (reader: Reader): Promise<number> => {
+  const send = async (reader: EventReader): Promise<number> => {
     const { response, leagueId } = reader;
     if (!canReceive(reader)) return 0;
     const chunk = await chunkAfter(leagueId, reader.version);
@@ -50,7 +50,7 @@ export function eventFeed(ledger: Pick<Ledger, "state">, read: ReadEvents, clock
   };
 
   /** Sends the next chunk. Resolves with the size of its events, including those that the reader does not want; 0 if nothing was sent. */
-  const sendNow = (reader: Reader): Promise<number> => {
+  const sendNow = (reader: EventReader): Promise<number> => {
     const sent = lastSend.then(async () => {
       try {
         return await send(reader);
@@ -84,7 +84,7 @@ export function eventFeed(ledger: Pick<Ledger, "state">, read: ReadEvents, clock
   };
 
   /** Sends chunks in later turns of the event loop. */
-  const sendLater = (reader: Reader): void => {
+  const sendLater = (reader: EventReader): void => {
     waiting.add(reader);
     if (!isScheduled) schedule();
   };

@@ -5,7 +5,7 @@ import { EVENT_STREAM_HEADERS } from "#shared/rpc/http/event-stream.ts";
 import { remoteAddressOf } from "#shared/rpc/http/request.ts";
 import type { Ledger } from "../../ledger.ts";
 import type { ReadEvents } from "./chunks.ts";
-import { eventFeed, type Reader } from "./feed.ts";
+import { type EventReader, eventFeed } from "./feed.ts";
 
 /** Streams of server-sent events, one event for each event of a league. */
 export interface LeagueStreams {
@@ -23,7 +23,7 @@ export interface LeagueStreams {
 }
 
 /** The events that a reader requests; `types` is null for all types. */
-export type RequestedEvents = Pick<Reader, "leagueId" | "types"> & { readonly after: number };
+export type RequestedEvents = Pick<EventReader, "leagueId" | "types"> & { readonly after: number };
 
 export interface StreamOptions {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
@@ -41,7 +41,7 @@ const STALLED_MS = 30_000;
 
 export function leagueStreams(options: StreamOptions): LeagueStreams {
   const { ledger, read, clock, maxReaders = MAX_READERS, maxReadersOfNetwork = MAX_READERS_OF_NETWORK } = options;
-  const readers = new Set<Reader>();
+  const readers = new Set<EventReader>();
   const feed = eventFeed(ledger, read, clock);
 
   const stopListening = ledger.onCommit(({ events }) => {
@@ -73,7 +73,7 @@ export function leagueStreams(options: StreamOptions): LeagueStreams {
       // Without chunked encoding each event is one write, and the end of the connection ends the stream.
       response.useChunkedEncodingByDefault = false;
       response.writeHead(200, EVENT_STREAM_HEADERS).flushHeaders();
-      const reader: Reader = {
+      const reader: EventReader = {
         ...requested,
         ...{ response, network, version: after, isFull: false, readyAtMs: clock.monotonic() },
       };
@@ -100,7 +100,7 @@ export function leagueStreams(options: StreamOptions): LeagueStreams {
   };
 }
 
-function count(readers: ReadonlySet<Reader>, network: string): number {
+function count(readers: ReadonlySet<EventReader>, network: string): number {
   let found = 0;
   for (const reader of readers) if (reader.network === network) found++;
   return found;

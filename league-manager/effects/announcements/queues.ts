@@ -27,7 +27,7 @@ export const receiveLimitMs = (agent: Pick<Agent, "dialect"> | undefined): numbe
   agent?.dialect === NATIVE ? MAX_TOGETHER * MAX_RECEIVE_MS : MAX_RECEIVE_OF_DIALECTS_MS;
 
 /** Announcements that were put into one agent's queue together. */
-interface Batch {
+interface AnnouncementBatch {
   /** The number of announcements that are not answered yet. */
   unanswered: number;
   readonly received: PromiseWithResolvers<void>;
@@ -39,13 +39,13 @@ interface Batch {
 }
 
 interface QueuedAnnouncement extends Announcement {
-  readonly batch: Batch;
+  readonly batch: AnnouncementBatch;
 }
 
 interface Queue {
   readonly announcements: QueuedAnnouncement[];
   /** Batches with unanswered announcements. */
-  readonly batches: Set<Batch>;
+  readonly batches: Set<AnnouncementBatch>;
   /** Resolves when the agent listens or the time limit for its start has passed. */
   readonly ready: Promise<void>;
 }
@@ -78,7 +78,7 @@ export class AnnouncementQueues {
     if (this.#tasks.signal.aborted) return { received: Promise.resolve(), answered: Promise.resolve() };
     const queue = this.#queues.get(agentId) ?? this.#open(agentId);
     const [received, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const batch: Batch = { unanswered: 0, received, answered, cancel: () => {}, isOverdue: false };
+    const batch: AnnouncementBatch = { unanswered: 0, received, answered, cancel: () => {}, isOverdue: false };
     queue.batches.add(batch);
     for (const announcement of announcements) {
       if (announcement.type === "LEAGUE_STANDINGS_UPDATE") removeOlderStandings(queue, announcement);
@@ -92,7 +92,7 @@ export class AnnouncementQueues {
   }
 
   /** Starts the timer of `received`, which `#sendAll` starts again after each answer of a native agent. */
-  #limit(agentId: string, { batches }: Queue, batch: Batch): void {
+  #limit(agentId: string, { batches }: Queue, batch: AnnouncementBatch): void {
     const { clock, ledger } = this.#context;
     if (!batches.has(batch) || batch.isOverdue) return;
     const agent = ledger.state.agents.get(agentId);
@@ -170,7 +170,7 @@ function removeOlderStandings(queue: Queue, { leagueId }: Announcement): void {
   if (older && --older.batch.unanswered === 0) end(queue, older.batch);
 }
 
-function end({ batches }: Queue, batch: Batch): void {
+function end({ batches }: Queue, batch: AnnouncementBatch): void {
   batches.delete(batch);
   batch.cancel();
   batch.received.resolve();

@@ -6,15 +6,15 @@ import type { Referees } from "./referees.ts";
 /** The number of jobs that a manager holds although no referee has free capacity, so that a referee that becomes free gets a match at once. */
 const AHEAD = 16;
 
-type Capacity = Pick<Dispatch, "freeCapacity" | "turns">;
-type Known = Pick<Referees, "up" | "registered" | "eligible">;
+type FreeCapacity = Pick<Dispatch, "freeCapacity" | "turns">;
+type KnownReferees = Pick<Referees, "up" | "registered" | "eligible">;
 
 /** Determines which jobs of the queue a manager takes and keeps, when there are several managers: those that its referees can play. */
 export class KeptJobs {
-  readonly #dispatch: Capacity;
-  readonly #referees: Known;
+  readonly #dispatch: FreeCapacity;
+  readonly #referees: KnownReferees;
 
-  constructor(dispatch: Capacity, referees: Known) {
+  constructor(dispatch: FreeCapacity, referees: KnownReferees) {
     this.#dispatch = dispatch;
     this.#referees = referees;
   }

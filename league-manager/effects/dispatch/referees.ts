@@ -10,11 +10,11 @@ import type { Health } from "./health.ts";
 const UNFIT_MS = 10_000;
 const REASON_CHARACTERS = 200;
 
-type Context = Pick<EffectsContext, "ledger" | "clock" | "machineAddresses" | "notice">;
+type RefereesContext = Pick<EffectsContext, "ledger" | "clock" | "machineAddresses" | "notice">;
 
 /** Determines which registered referees can be assigned matches. */
 export class Referees {
-  readonly #context: Context;
+  readonly #context: RefereesContext;
   readonly #health: Pick<Health, "isUp">;
   /**
    * The monotonic time until which an unfit referee is offered no match while there are other referees, by referee id. An unfit referee answers
@@ -24,7 +24,7 @@ export class Referees {
   readonly #unfitUntilMs = new Map<string, number>();
   readonly #removeListener: () => void;
 
-  constructor(context: Context, health: Pick<Health, "isUp">) {
+  constructor(context: RefereesContext, health: Pick<Health, "isUp">) {
     this.#context = context;
     this.#health = health;
     this.#removeListener = context.ledger.onCommit(({ events }) => {

@@ -72,9 +72,14 @@ export function startGamesOf(state: ManagerState, refereeId: string, context: Or
   });
 }
 
-type Seat = StartGame["roles"][string];
+type RoleOfStartGame = StartGame["roles"][string];
 
-const seatOf = (player: Agent, game: string, ref: string, moveMs: number | undefined): Omit<Seat, "endpoint"> => ({
+const seatOf = (
+  player: Agent,
+  game: string,
+  ref: string,
+  moveMs: number | undefined,
+): Omit<RoleOfStartGame, "endpoint"> => ({
   player_id: player.id,
   display_name: player.name,
   dialect: player.dialect,

@@ -55,10 +55,10 @@ interface Meeting {
 /** The results of a round by player. The members of a team are not opponents. */
 type Meetings = ReadonlyMap<string, readonly Meeting[]>;
 
-type Seats = readonly number[] | undefined;
+type TeamSeats = readonly number[] | undefined;
 
 /** Returns the function that reads the results of a round of a game with these teams. */
-function meetingsReader(teams: Seats): (round: Round) => Meetings {
+function meetingsReader(teams: TeamSeats): (round: Round) => Meetings {
   const key = String(teams);
   const reader =
     readers.get(key) ??
@@ -72,7 +72,7 @@ function meetingsReader(teams: Seats): (round: Round) => Meetings {
 }
 const readers = new Map<string, (round: Round) => Meetings>();
 
-function addMeetings(meetings: Map<string, Meeting[]>, match: Match, teams: Seats): void {
+function addMeetings(meetings: Map<string, Meeting[]>, match: Match, teams: TeamSeats): void {
   const { players, outcome, matchId } = match;
   if (!outcome?.points.length) return;
   const isForfeit = outcome.termination === "forfeit";
