@@ -4,7 +4,7 @@ import { historyField } from "#shared/protocol/view-history.ts";
 import type { Agent, Capabilities } from "./agent.ts";
 import type { AgentEvent } from "./events.ts";
 
-type Fields = Pick<
+type CapabilityFields = Pick<
   Extract<AgentEvent, { type: "returned" }>,
   | "game_types"
   | "legal_actions"
@@ -20,7 +20,7 @@ type Fields = Pick<
 >;
 
 /** Capabilities as the fields of an event. */
-export const fieldsOf = (capabilities: Capabilities): Fields => ({
+export const fieldsOf = (capabilities: Capabilities): CapabilityFields => ({
   game_types: capabilities.gameTypes,
   legal_actions: capabilities.wantsLegalActions,
   round_results: capabilities.wantsRoundResults,
@@ -35,7 +35,7 @@ export const fieldsOf = (capabilities: Capabilities): Fields => ({
 });
 
 /** The capabilities that an event carries. */
-export const capabilitiesOf = (fields: Fields): Capabilities => ({
+export const capabilitiesOf = (fields: CapabilityFields): Capabilities => ({
   gameTypes: fields.game_types,
   wantsLegalActions: fields.legal_actions,
   wantsRoundResults: fields.round_results,

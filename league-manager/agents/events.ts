@@ -5,17 +5,17 @@ import { HistoryForm } from "#shared/protocol/view-history.ts";
 import type { DistributiveOmit } from "../league/commands.ts";
 
 /** The format version of these events. Every event carries it as `v`. */
-export const FORMAT_VERSION = 1;
+export const AGENT_FORMAT_VERSION = 1;
 
 /** The stream of an agent's events. */
 export const agentStream = (agentId: string): string => `agent:${agentId}`;
 
 const id = z.string().min(1).max(200);
-const common = { v: z.literal(FORMAT_VERSION), at: z.string() };
-const match = { league_id: id, match_id: id, epoch: z.int().min(1) };
+const commonFields = { v: z.literal(AGENT_FORMAT_VERSION), at: z.string() };
+const matchFields = { league_id: id, match_id: id, epoch: z.int().min(1) };
 
 /** The properties that an agent declares when it registers. */
-const capabilities = {
+const capabilityFields = {
   game_types: z.array(id).readonly(),
   legal_actions: z.boolean(),
   round_results: z.boolean(),
@@ -43,41 +43,41 @@ const capabilities = {
 export const AgentEvent = z.discriminatedUnion("type", [
   /** `name_commitment` is the SHA-256 of the salt, a newline and the display name. */
   z.strictObject({
-    ...common,
+    ...commonFields,
     type: z.literal("registered"),
     agent_id: id,
     kind: z.enum(["player", "referee"]),
     name_commitment: z.string(),
-    ...capabilities,
+    ...capabilityFields,
   }),
   /** The agent has registered again with its token. */
-  z.strictObject({ ...common, type: z.literal("returned"), ...capabilities }),
+  z.strictObject({ ...commonFields, type: z.literal("returned"), ...capabilityFields }),
   /** Another agent has the endpoint now. The player cannot be reached until it registers again. */
-  z.strictObject({ ...common, type: z.literal("endpoint_lost") }),
-  z.strictObject({ ...common, type: z.literal("token_reset") }),
+  z.strictObject({ ...commonFields, type: z.literal("endpoint_lost") }),
+  z.strictObject({ ...commonFields, type: z.literal("token_reset") }),
   /** A league of the agent has started. */
-  z.strictObject({ ...common, type: z.literal("activated") }),
+  z.strictObject({ ...commonFields, type: z.literal("activated") }),
   /** The player lost a match because it did not answer in time. Three in a row shut it down. */
-  z.strictObject({ ...common, type: z.literal("timed_out"), ...match }),
+  z.strictObject({ ...commonFields, type: z.literal("timed_out"), ...matchFields }),
   /** The player finished a match after timeouts: its count of timeouts is 0 again. */
-  z.strictObject({ ...common, type: z.literal("answered"), ...match }),
+  z.strictObject({ ...commonFields, type: z.literal("answered"), ...matchFields }),
   /** A suspended player answered a health probe or registered again. */
-  z.strictObject({ ...common, type: z.literal("recovered"), by: z.enum(["health", "registration"]) }),
+  z.strictObject({ ...commonFields, type: z.literal("recovered"), by: z.enum(["health", "registration"]) }),
   /** A player whose leagues are over has entered another league, or a referee is registered when another league starts or runs. */
-  z.strictObject({ ...common, type: z.literal("renewed") }),
+  z.strictObject({ ...commonFields, type: z.literal("renewed") }),
   /** All leagues of the agent are over, or it has left them. */
-  z.strictObject({ ...common, type: z.literal("dismissed") }),
+  z.strictObject({ ...commonFields, type: z.literal("dismissed") }),
   /** An operator has removed the player. */
-  z.strictObject({ ...common, type: z.literal("removed") }),
+  z.strictObject({ ...commonFields, type: z.literal("removed") }),
   /** An operator has forgotten a player that has played: its profile is erased, and its name is now its id. */
-  z.strictObject({ ...common, type: z.literal("erased") }),
+  z.strictObject({ ...commonFields, type: z.literal("erased") }),
   /**
    * The agent is no longer registered. Its id is not used again, except for the agent for which the config reserves it. `reason`: `removed` by an
    * operator; `absent`: a player without an endpoint, of which there are too many; `silent`: a referee that another referee replaced; `left`: at
    * its own request.
    */
   z.strictObject({
-    ...common,
+    ...commonFields,
     type: z.literal("forgotten"),
     reason: z.enum(["removed", "absent", "silent", "left"]).optional(),
   }),

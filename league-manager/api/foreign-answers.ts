@@ -16,10 +16,10 @@ export interface ForeignAnswersContext {
 }
 
 /** The methods with which the answers are passed on. */
-const METHODS = { join_ack: "receive_game_join_ack", move: "receive_parity_response" } as const;
+const ANSWER_METHODS = { join_ack: "receive_game_join_ack", move: "receive_parity_response" } as const;
 const NOT_AWAITED = "no open request of this match waits for this answer";
 /** The time in which a referee acknowledges an answer. */
-const TIMEOUT_MS = 5_000;
+const ACKNOWLEDGE_TIMEOUT_MS = 5_000;
 
 /** A player of another dialect in an assigned match. */
 interface Seated {
@@ -35,7 +35,7 @@ interface Seated {
  */
 export function answersForReferees({ projections, registration, post }: ForeignAnswersContext): ForeignHandlers {
   const handler =
-    (kind: keyof typeof METHODS): ForeignHandler =>
+    (kind: keyof typeof ANSWER_METHODS): ForeignHandler =>
     async (request, head, { remoteAddress }) => {
       const { message } = request;
       const seats = seatsOf(projections, firstText([message], ["match_id", "game_id"]));
@@ -58,12 +58,12 @@ export function answersForReferees({ projections, registration, post }: ForeignA
    */
   const rejectionOf = async (
     { player, matchId, refereeEndpoint }: Seated,
-    kind: keyof typeof METHODS,
+    kind: keyof typeof ANSWER_METHODS,
     message: object,
   ): Promise<string | null> => {
     const params = { ...message, match_id: matchId, auth_token: dialectToken(player.id, player.tokenHash) };
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: METHODS[kind], params });
-    const reply = await post(refereeEndpoint, body, { timeoutMs: TIMEOUT_MS }).catch(asRefused);
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: ANSWER_METHODS[kind], params });
+    const reply = await post(refereeEndpoint, body, { timeoutMs: ACKNOWLEDGE_TIMEOUT_MS }).catch(asRefused);
     if (!reply.ok) return "the referee of this match does not answer";
     return statusIn(reply.value.text) === "ACCEPTED" ? null : NOT_AWAITED;
   };

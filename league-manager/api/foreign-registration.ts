@@ -156,7 +156,7 @@ export class ForeignRegistrations {
     const isSameStart = isRepeated && isLaterRequest(last.request, request);
     const repetition = isRepeated ? last.repetition + 1 : 0;
     const byNumber = repetition % 3 === 2 ? "REGISTERED" : "ACCEPTED";
-    const status = isSameStart ? OTHER[last.status] : byNumber;
+    const status = isSameStart ? OTHER_STATUS[last.status] : byNumber;
     if (this.#answered.size >= MAX_ANSWERED) this.#answered.clear();
     this.#answered.set(playerId, { status, repetition, atMs, request });
     return status;
@@ -164,7 +164,7 @@ export class ForeignRegistrations {
 }
 
 type Status = "ACCEPTED" | "REGISTERED";
-const OTHER: Readonly<Record<Status, Status>> = { ACCEPTED: "REGISTERED", REGISTERED: "ACCEPTED" };
+const OTHER_STATUS: Readonly<Record<Status, Status>> = { ACCEPTED: "REGISTERED", REGISTERED: "ACCEPTED" };
 
 /** The last answer to the registrations of a player. */
 interface LastAnswer {

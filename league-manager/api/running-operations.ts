@@ -22,7 +22,7 @@ import {
 } from "./operation-schemas.ts";
 import { LeagueId } from "./tool-schemas.ts";
 
-type Answer = Result<object, ProtocolError>;
+type CommandAnswer = Result<object, ProtocolError>;
 
 interface RunningContext {
   readonly ledger: Pick<Ledger, "execute" | "state">;
@@ -31,8 +31,8 @@ interface RunningContext {
   readonly silentReferees: () => readonly string[];
   /** Wraps a handler that needs the operator token. */
   readonly operatorOnly: <P>(
-    handle: (payload: P) => Promise<Answer>,
-  ) => (payload: P, caller: Caller) => Promise<Answer>;
+    handle: (payload: P) => Promise<CommandAnswer>,
+  ) => (payload: P, caller: Caller) => Promise<CommandAnswer>;
 }
 
 /** The operations by which an operator follows and changes running leagues. */
@@ -51,7 +51,7 @@ async function execute(
   league_id: string,
   command: Decide<null>,
   answer: object,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   if (!views.projections.league(league_id)) return err(noLeague(league_id, views.projections.leagues()));
   const executed = await ledger.execute(command);
   return executed.ok ? ok({ league_id, ...answer }) : executed;

@@ -2,12 +2,12 @@ import { err, invariant, ok, type Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { Agent, Profile } from "../agents/agent.ts";
 import { type AgentCommand, decideAgent } from "../agents/decide.ts";
-import { FORMAT_VERSION as AGENT_FORMAT, type AgentEvent } from "../agents/events.ts";
+import { AGENT_FORMAT_VERSION, type AgentEvent } from "../agents/events.ts";
 import { evolveAgent } from "../agents/evolve.ts";
 import type { LeagueCommand, NewLeagueEvent } from "../league/commands.ts";
 import { decideLeague } from "../league/decisions/decide.ts";
 import { noLeague } from "../league/decisions/decision.ts";
-import { FORMAT_VERSION as LEAGUE_FORMAT, type LeagueEvent } from "../league/events.ts";
+import { LEAGUE_FORMAT_VERSION, type LeagueEvent } from "../league/events.ts";
 import { evolveLeague } from "../league/evolve.ts";
 import type { League } from "../league/league.ts";
 import type { Decision, ManagerState, Write } from "../ledger.ts";
@@ -64,7 +64,7 @@ export class Draft {
   #leagueOf(leagueId: string): League | null {
     let league = this.#leagues.get(leagueId) ?? null;
     for (const event of this.#unapplied.get(leagueId) ?? []) {
-      league = evolveLeague(league, { ...event, v: LEAGUE_FORMAT, at: this.#at } as LeagueEvent);
+      league = evolveLeague(league, { ...event, v: LEAGUE_FORMAT_VERSION, at: this.#at } as LeagueEvent);
     }
     this.#unapplied.delete(leagueId);
     if (league) this.#leagues.set(leagueId, league);
@@ -84,7 +84,7 @@ export class Draft {
     invariant(row, `${agentId} is registered with its profile`);
     for (const event of decided.value) {
       this.#agentEvents.push({ agentId, event });
-      agent = evolveAgent(agent, { ...event, v: AGENT_FORMAT, at: this.#at } as AgentEvent, row);
+      agent = evolveAgent(agent, { ...event, v: AGENT_FORMAT_VERSION, at: this.#at } as AgentEvent, row);
     }
     if (profile) this.write({ type: "profile", agentId, profile });
     if (agent) this.#agents.set(agentId, agent);

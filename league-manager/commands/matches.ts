@@ -7,13 +7,13 @@ import type { Decide, ManagerState } from "../ledger.ts";
 import { Draft } from "./draft.ts";
 import { foreignPlayers, occupiedPlayers } from "./foreign-players.ts";
 
-type Fields<T extends LeagueCommand["type"]> = { readonly leagueId: string } & Omit<
+type CommandFields<T extends LeagueCommand["type"]> = { readonly leagueId: string } & Omit<
   Extract<LeagueCommand, { type: T }>,
   "type"
 >;
-export type Assignment = Fields<"assign">;
-type Release = Fields<"release">;
-type SettledWithdrawal = Fields<"settle_withdrawal">;
+export type Assignment = CommandFields<"assign">;
+type Release = CommandFields<"release">;
+type SettledWithdrawal = CommandFields<"settle_withdrawal">;
 
 /**
  * Assigns a match to a referee. Rejects an unregistered referee with L004. Rejects a referee that has its maximum number of matches over all leagues,

@@ -33,13 +33,13 @@ const Move = z.strictObject({ match: z.string().max(500), move: z.unknown() });
 const Nothing = z.strictObject({});
 
 /** The path below which the page calls the manager. */
-const API = "/play/api/";
+const PLAY_API = "/play/api/";
 
 /** Closes the connection, so that the page repeats the request. */
 const MOVING: HttpReply = { status: 503, body: "", isRefused: true };
 
 /** Whether the manager with the inbox of the player answers a request of the page. */
-export const isForHome = (path: string): boolean => path === `${API}state` || path === `${API}move`;
+export const isForHome = (path: string): boolean => path === `${PLAY_API}state` || path === `${PLAY_API}move`;
 
 /** The requests of the page on which a person plays in a league: JSON by POST, with the player's token as the bearer token. */
 export function playRoutes(options: PageOptions) {
@@ -73,9 +73,9 @@ export function playRoutes(options: PageOptions) {
     ),
   };
   return {
-    isAt: (path: string): boolean => path.startsWith(API),
+    isAt: (path: string): boolean => path.startsWith(PLAY_API),
     async handler(body: string, http: HttpContext): Promise<HttpReply> {
-      const name = (http.target ?? "").split("?", 1)[0]?.slice(API.length) ?? "";
+      const name = (http.target ?? "").split("?", 1)[0]?.slice(PLAY_API.length) ?? "";
       const found = Object.hasOwn(routes, name) ? routes[name] : undefined;
       return found ? found(parsedJson(body), http) : failure(404, "NOT_FOUND", "No such request");
     },

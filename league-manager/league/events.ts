@@ -4,7 +4,7 @@ import { TimeControl } from "#shared/lib/time-control.ts";
 import { WireFault } from "#shared/protocol/messages.ts";
 
 /** The format version of these events. Every event carries it as `v`. */
-export const FORMAT_VERSION = 1;
+export const LEAGUE_FORMAT_VERSION = 1;
 
 /** The stream of a league's events. */
 export const leagueStream = (leagueId: string): string => `league:${leagueId}`;
@@ -12,7 +12,7 @@ export const leagueStream = (leagueId: string): string => `league:${leagueId}`;
 const id = z.string().min(1).max(200);
 const epoch = z.int().min(1);
 const roundId = z.int().min(1);
-const common = { v: z.literal(FORMAT_VERSION), at: z.string() };
+const common = { v: z.literal(LEAGUE_FORMAT_VERSION), at: z.string() };
 /** Player ids in the order of the game's roles. */
 const players = z.array(id).min(1).readonly();
 

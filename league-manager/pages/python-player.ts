@@ -6,11 +6,11 @@ import { originOf } from "#shared/rpc/http/request.ts";
 import type { PagesContext } from "./routes.ts";
 
 /** The starter of `league new-bot --lang py`, which needs only Python. */
-const STARTER = new URL("../../scripts/starters/py/", import.meta.url);
+const PYTHON_STARTER = new URL("../../scripts/starters/py/", import.meta.url);
 
 /** The texts of join.py that name the arguments for the address, and what stands in their place. */
-const USAGE = "usage: python3 join.py http://ADDRESS:8000/mcp [NAME [PORT [JOIN_CODE]]]";
-const IMPORTS = "from bot import GAMES, choose\n";
+const JOIN_USAGE = "usage: python3 join.py http://ADDRESS:8000/mcp [NAME [PORT [JOIN_CODE]]]";
+const BOT_IMPORTS = "from bot import GAMES, choose\n";
 const JOIN_CODE = '"join_code": join_code}';
 
 /**
@@ -22,7 +22,7 @@ export function addPythonPlayer(app: Express, { views, joining }: PagesContext):
     const { league: leagueId, file } = request.params;
     const league = views.projections.league(leagueId);
     if (!league || (file !== "join.py" && file !== "bot.py") || !joining.takesPlayers(league)) return next();
-    const text = await readFile(new URL(file, STARTER), "utf8");
+    const text = await readFile(new URL(file, PYTHON_STARTER), "utf8");
     const manager = `${addressFor(originOf(request), joining.addresses())}/mcp`;
     const filledIn = file === "join.py" ? joinProgram(text, manager, leagueId) : botProgram(text, league.game);
     response
@@ -42,10 +42,10 @@ function addressFor(origin: string, addresses: readonly string[]): string {
 const joinProgram = (text: string, manager: string, leagueId: string): string =>
   [
     [
-      IMPORTS,
-      `${IMPORTS}MANAGER, LEAGUE = ${JSON.stringify(manager)}, ${JSON.stringify(leagueId)}\nsys.argv.insert(1, MANAGER)\n`,
+      BOT_IMPORTS,
+      `${BOT_IMPORTS}MANAGER, LEAGUE = ${JSON.stringify(manager)}, ${JSON.stringify(leagueId)}\nsys.argv.insert(1, MANAGER)\n`,
     ],
-    [USAGE, "usage: python3 join.py NAME [PORT [JOIN_CODE]]"],
+    [JOIN_USAGE, "usage: python3 join.py NAME [PORT [JOIN_CODE]]"],
     [JOIN_CODE, '"join_code": join_code, "league_ids": [LEAGUE]}'],
   ].reduce((filled, [from = "", to = ""]) => replaced(filled, from, to), text);
 

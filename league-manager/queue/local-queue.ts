@@ -2,9 +2,9 @@ import { jobKey } from "./job-changes.ts";
 import type { MatchJob, MatchQueue, QueueWorker } from "./match-queue.ts";
 
 /** The reason of aborted signals. An abort without a reason creates an error with a stack trace. */
-const LOST = "the job is no longer held";
+const LOST_REASON = "the job is no longer held";
 
-interface Worker {
+interface LocalWorker {
   readonly slots: () => number;
   readonly handler: (job: MatchJob, held: AbortSignal) => void;
   /** Aborts the signal of each held job, by key. */
@@ -17,7 +17,7 @@ interface Worker {
  */
 export function localQueue(): MatchQueue<null> {
   const waiting = new Map<string, MatchJob>();
-  const workers = new Set<Worker>();
+  const workers = new Set<LocalWorker>();
   const isHeld = (key: string): boolean => [...workers].some(({ held }) => held.has(key));
   const passOn = (): void => {
     for (const worker of workers) {
@@ -31,8 +31,8 @@ export function localQueue(): MatchQueue<null> {
       }
     }
   };
-  const work = (slots: Worker["slots"], handler: Worker["handler"]): QueueWorker => {
-    const worker: Worker = { slots, handler, held: new Map() };
+  const work = (slots: LocalWorker["slots"], handler: LocalWorker["handler"]): QueueWorker => {
+    const worker: LocalWorker = { slots, handler, held: new Map() };
     workers.add(worker);
     passOn();
     return {
@@ -44,7 +44,7 @@ export function localQueue(): MatchQueue<null> {
           if (!held) continue;
           worker.held.delete(key);
           waiting.set(key, job);
-          held.lost.abort(LOST);
+          held.lost.abort(LOST_REASON);
         }
         passOn();
       },
@@ -52,7 +52,7 @@ export function localQueue(): MatchQueue<null> {
         workers.delete(worker);
         for (const [key, { job, lost }] of worker.held) {
           waiting.set(key, job);
-          lost.abort(LOST);
+          lost.abort(LOST_REASON);
         }
         worker.held.clear();
         passOn();
@@ -72,7 +72,7 @@ export function localQueue(): MatchQueue<null> {
         const key = jobKey(job);
         waiting.delete(key);
         for (const { held } of workers) {
-          held.get(key)?.lost.abort(LOST);
+          held.get(key)?.lost.abort(LOST_REASON);
           held.delete(key);
         }
       }

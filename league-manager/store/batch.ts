@@ -1,6 +1,6 @@
 import type { NewEvent, StreamAppend } from "#shared/store/event-log.ts";
-import { FORMAT_VERSION as AGENT_FORMAT, AgentEvent, agentStream } from "../agents/events.ts";
-import { FORMAT_VERSION as LEAGUE_FORMAT, LeagueEvent, leagueStream } from "../league/events.ts";
+import { AGENT_FORMAT_VERSION, AgentEvent, agentStream } from "../agents/events.ts";
+import { LEAGUE_FORMAT_VERSION, LeagueEvent, leagueStream } from "../league/events.ts";
 import type { CommittedEvent, Decision, ManagerState, Write } from "../ledger.ts";
 import { evolveState } from "./manager-state.ts";
 
@@ -82,13 +82,13 @@ function checkedEvents(
 ): AddedEvent[] {
   const addedToLeagues = leagueEvents.map(({ leagueId, event }): AddedEvent => {
     const stream = leagueStream(leagueId);
-    const checked = LeagueEvent.parse({ v: LEAGUE_FORMAT, at, ...event });
+    const checked = LeagueEvent.parse({ v: LEAGUE_FORMAT_VERSION, at, ...event });
     const committed = { kind: "league", leagueId, version: nextVersion(stream), event: checked } as const;
     return { stream, body: JSON.stringify(checked), committed };
   });
   const addedToAgents = agentEvents.map(({ agentId, event }): AddedEvent => {
     const stream = agentStream(agentId);
-    const checked = AgentEvent.parse({ v: AGENT_FORMAT, at, ...event });
+    const checked = AgentEvent.parse({ v: AGENT_FORMAT_VERSION, at, ...event });
     const committed = { kind: "agent", agentId, version: nextVersion(stream), event: checked } as const;
     return { stream, body: JSON.stringify(checked), committed };
   });

@@ -7,7 +7,7 @@ import { act, playSession } from "#shared/session/testing/play.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import type { NewLeagueEvent } from "../../league-manager/league/commands.ts";
-import { FORMAT_VERSION, leagueStream } from "../../league-manager/league/events.ts";
+import { LEAGUE_FORMAT_VERSION, leagueStream } from "../../league-manager/league/events.ts";
 import type { Match, Round } from "../../league-manager/league/league.ts";
 import { loadState } from "../../league-manager/store/load-state.ts";
 import { managerStore } from "../../league-manager/store/manager-store.ts";
@@ -58,7 +58,7 @@ export async function recordRounds(file: string, leagueId: string, count: number
   for (const round of rounds) {
     const events = eventsOf(round).map((event) => ({
       type: event.type,
-      body: JSON.stringify({ v: FORMAT_VERSION, at, ...event }),
+      body: JSON.stringify({ v: LEAGUE_FORMAT_VERSION, at, ...event }),
     }));
     await store.commit([{ stream: leagueStream(leagueId), expectedVersion, events }], [], at);
     expectedVersion += events.length;

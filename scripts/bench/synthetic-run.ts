@@ -21,7 +21,7 @@ import { nameCommitment } from "../../league-manager/agents/decide.ts";
 import type { NewAgentEvent } from "../../league-manager/agents/events.ts";
 import { agentStream } from "../../league-manager/agents/events.ts";
 import type { NewLeagueEvent } from "../../league-manager/league/commands.ts";
-import { FORMAT_VERSION, leagueStream, parseLeagueEvent } from "../../league-manager/league/events.ts";
+import { LEAGUE_FORMAT_VERSION, leagueStream, parseLeagueEvent } from "../../league-manager/league/events.ts";
 import { foldLeague } from "../../league-manager/league/evolve.ts";
 import { numbered } from "../../league-manager/league/match-ids.ts";
 import { leagueSeed, seedOfMatch } from "../../league-manager/league/seeds.ts";
@@ -96,7 +96,8 @@ async function append(
   return expectedVersion + events.length;
 }
 
-const body = (event: NewLeagueEvent | NewAgentEvent): string => JSON.stringify({ v: FORMAT_VERSION, at: AT, ...event });
+const body = (event: NewLeagueEvent | NewAgentEvent): string =>
+  JSON.stringify({ v: LEAGUE_FORMAT_VERSION, at: AT, ...event });
 
 const profileOf = (id: string): Profile => ({
   name: `Player ${id}`,

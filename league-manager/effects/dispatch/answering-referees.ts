@@ -8,7 +8,7 @@ import { type EffectsContext, MANAGER_SENDER } from "../effects-context.ts";
 import { Tasks } from "../tasks.ts";
 import type { Referees } from "./referees.ts";
 
-const TIMEOUT_MS = 2_000;
+const ANSWER_TIMEOUT_MS = 2_000;
 /** The time for which an answer counts. */
 const ANSWERED_MS = 5_000;
 
@@ -58,7 +58,7 @@ export class AnsweringReferees {
       authToken: signFor(referee.tokenHash, leagueId),
       messageId: derivedMessageId(runId, leagueStream(leagueId), "check", referee.id, at),
     });
-    const reply = await peers.message(referee.endpoint, envelope, { timeoutMs: TIMEOUT_MS, signal });
+    const reply = await peers.message(referee.endpoint, envelope, { timeoutMs: ANSWER_TIMEOUT_MS, signal });
     if (signal.aborted) return;
     if (reply.ok) {
       const { type, payload: answer } = reply.value;

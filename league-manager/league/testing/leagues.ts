@@ -8,7 +8,7 @@ import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
 import { act as actOfRole, playSession } from "#shared/session/testing/play.ts";
 import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "../commands.ts";
 import { decideLeague } from "../decisions/decide.ts";
-import { FORMAT_VERSION, type LeagueEvent } from "../events.ts";
+import { LEAGUE_FORMAT_VERSION, type LeagueEvent } from "../events.ts";
 import { foldLeague, matchOf } from "../evolve.ts";
 import { type League, type Match, optionsOf } from "../league.ts";
 import { rolesOf } from "../outcome.ts";
@@ -42,7 +42,8 @@ export const CODENAMES: LeagueSettings = {
 };
 
 /** An event as it is stored. */
-export const stored = (event: NewLeagueEvent): LeagueEvent => ({ v: FORMAT_VERSION, at: AT, ...event }) as LeagueEvent;
+export const stored = (event: NewLeagueEvent): LeagueEvent =>
+  ({ v: LEAGUE_FORMAT_VERSION, at: AT, ...event }) as LeagueEvent;
 
 /** The league after these commands, and its events. Throws if a command is rejected. */
 export function afterCommands(commands: readonly LeagueCommand[]): { league: League; events: readonly LeagueEvent[] } {
