@@ -7,7 +7,7 @@ import { requireProgram } from "#shared/runtime/testing/packages.ts";
 import { untilReady } from "./readiness.ts";
 
 const PATHS = ["/usr/sbin/haproxy"];
-const START_MS = 10_000;
+const HAPROXY_START_MS = 10_000;
 
 /** HAProxy in front of the managers of a run. */
 interface Proxy {
@@ -27,7 +27,7 @@ export async function startHaproxy(folder: string, port: number, managerPorts: r
   child.stderr.on("data", (chunk: Buffer) => {
     errors = (errors + chunk.toString()).slice(-4_000);
   });
-  if (!(await untilReady(port, START_MS))) {
+  if (!(await untilReady(port, HAPROXY_START_MS))) {
     await end(child);
     throw new StartError(`HAProxy does not pass requests to the managers: ${errors}`, EXIT.failed);
   }

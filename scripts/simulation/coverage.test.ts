@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { messageTypes } from "#shared/protocol/message-types.ts";
 import { LEAGUE_EVENT_TYPES } from "../../league-manager/league/events.ts";
 import { Coverage, MIN_RUNS } from "./coverage.ts";
-import { planOf } from "./plan.ts";
+import { planOf } from "./random-plan.ts";
 
 const request = (name: string, args: object): string =>
   JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });

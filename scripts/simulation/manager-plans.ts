@@ -4,8 +4,8 @@ import { DATABASE, MANAGER, managerName } from "./machines/names.ts";
 import type { Plan } from "./plan.ts";
 
 const SHARE_WITH_MANAGERS = 0.3;
-const MAX_DISTURBANCES = 6;
-const MAX_KINDS = 3;
+const MAX_MANAGER_DISTURBANCES = 6;
+const MAX_MANAGER_KINDS = 3;
 
 /** Returns the plan, or in three of ten cases a plan in which two or three managers take the place of the only one, with disturbances of their database. */
 export function withManagers(plan: Plan): Plan {
@@ -17,8 +17,10 @@ export function withManagers(plan: Plan): Plan {
 export function withSeveralManagers(plan: Plan, random: Random): Plan {
   const managers = random.int(2, 3);
   const anyManager = (): string => managerName(random.int(0, managers - 1));
-  const kinds = random.shuffle(KINDS).slice(0, random.int(1, MAX_KINDS));
-  const added = Array.from({ length: random.int(0, MAX_DISTURBANCES) }, () => random.pick(kinds)(random, anyManager));
+  const kinds = random.shuffle(MANAGER_KINDS).slice(0, random.int(1, MAX_MANAGER_KINDS));
+  const added = Array.from({ length: random.int(0, MAX_MANAGER_DISTURBANCES) }, () =>
+    random.pick(kinds)(random, anyManager),
+  );
   const disturbances = [...plan.disturbances.map((one) => toManager(one, anyManager)), ...added];
   return {
     ...plan,
@@ -37,33 +39,41 @@ function toManager(one: Disturbance, anyManager: () => string): Disturbance {
 }
 
 /** Returns a random disturbance of one kind. */
-type Kind = (random: Random, anyManager: () => string) => Disturbance;
+type ManagerKind = (random: Random, anyManager: () => string) => Disturbance;
 
 const start = (random: Random): number => random.int(0, DISTURBANCES_MS);
 
-const crash: Kind = (random, anyManager) => ({
+const managerCrash: ManagerKind = (random, anyManager) => ({
   ...{ type: "crash", at: start(random), machine: anyManager(), downMs: random.int(0, 8_000) },
 });
-const crashAtCommit: Kind = (random, anyManager) => ({
+const managerCrashAtCommit: ManagerKind = (random, anyManager) => ({
   ...{ type: "crash at commit", at: start(random), machine: anyManager(), downMs: random.int(0, 8_000) },
   isCommitted: random.next() < 0.5,
 });
-const stop: Kind = (random, anyManager) => ({
+const stop: ManagerKind = (random, anyManager) => ({
   ...{ type: "stop", at: start(random), ms: random.int(100, 10_000), machine: anyManager() },
 });
-const cut: Kind = (random, anyManager) => ({
+const cut: ManagerKind = (random, anyManager) => ({
   ...{ type: "partition", at: start(random), ms: random.int(100, 10_000), between: [anyManager(), DATABASE] },
   isSilent: random.next() < 0.5,
 });
-const databaseCrash: Kind = (random) => ({
+const databaseCrash: ManagerKind = (random) => ({
   ...{ type: "database crash", at: start(random), downMs: random.int(0, 5_000) },
 });
-const commitFaults: Kind = (random, anyManager) => ({
+const commitFaults: ManagerKind = (random, anyManager) => ({
   ...{ type: "commit faults", at: start(random), ms: random.int(100, 8_000), machine: anyManager() },
   share: random.next(),
 });
-const slowDatabase: Kind = (random) => ({
+const slowDatabase: ManagerKind = (random) => ({
   ...{ type: "slow", at: start(random), ms: random.int(100, 8_000), machine: DATABASE, delayMs: random.int(10, 1_000) },
 });
 
-const KINDS: readonly Kind[] = [crash, crashAtCommit, stop, cut, databaseCrash, commitFaults, slowDatabase];
+const MANAGER_KINDS: readonly ManagerKind[] = [
+  managerCrash,
+  managerCrashAtCommit,
+  stop,
+  cut,
+  databaseCrash,
+  commitFaults,
+  slowDatabase,
+];

@@ -8,7 +8,7 @@ const [MIN_CUT_MS, MAX_CUT_MS] = [14_500, 17_000];
 /** Copies of messages from before the cut arrive after it. */
 const MAX_COPY_MS = 30_000;
 /** The time of a match whose result a player acknowledges too late: shorter than the time for the acknowledgement, 5 s. */
-const MATCH_MS = 4_000;
+const SHORT_MATCH_MS = 4_000;
 /** The player is back after the second attempt at the match has taken too long, too, and in time for the third and last one. */
 const [MIN_DOWN_MS, MAX_DOWN_MS] = [8_300, 8_800];
 
@@ -51,7 +51,7 @@ const toSameReferee: PlanKind = ({ random, plan }) => {
   const downMs = random.int(MIN_DOWN_MS, MAX_DOWN_MS);
   return {
     ...{ seed: plan.seed, game: plan.game, referees: 1, players: ["well", "well"], contacts: [program] },
-    ...{ managers: 1, withoutSockets: plan.withoutSockets, matchMs: MATCH_MS },
+    ...{ managers: 1, withoutSockets: plan.withoutSockets, matchMs: SHORT_MATCH_MS },
     disturbances: [{ type: "crash at message", at: 0, machine: playerName(0), message, count: 1, afterMs: 0, downMs }],
   };
 };

@@ -6,7 +6,7 @@ import { withSeveralManagers } from "./manager-plans.ts";
 import type { Contact, Plan } from "./plan.ts";
 
 /** The seeds of the situations are apart, so that they do not take the place of the same kind of plans with operators again and again. */
-const [EVERY, APART] = [31, 3];
+const [SITUATIONS_EVERY, SITUATIONS_APART] = [31, 3];
 
 /** Returns a plan with a situation that random disturbances rarely cause. `plan` has one manager. */
 type Situation = (plan: Plan, random: Random) => Plan;
@@ -15,12 +15,12 @@ type Situation = (plan: Plan, random: Random) => Plan;
  * Returns the plan with a rare situation; null if the number of its seed has none. Any hundred seeds in a row have each situation three times.
  */
 export function rareSituation(plan: Plan): Plan | null {
-  const situation = SITUATIONS[(Number(plan.seed) % EVERY) / APART];
+  const situation = SITUATIONS[(Number(plan.seed) % SITUATIONS_EVERY) / SITUATIONS_APART];
   return situation ? situation(plan, createRandom(`${plan.seed}/rare`)) : null;
 }
 
 /** The time of a match: longer than the time after a start of the manager in which no match is overdue. */
-const MATCH_MS = 65_000;
+const OVERDUE_MATCH_MS = 65_000;
 const STOPPED_MS = 85_000;
 /** The manager is restarted while the referee is stopped. */
 const MAX_RESTART_MS = 30_000;
@@ -34,7 +34,7 @@ const stoppedReferee: Situation = (plan, random) => {
     { type: "crash", at: random.int(10_000, MAX_RESTART_MS), machine: MANAGER, downMs: random.int(0, 1_000) },
   ];
   const kept = plan.disturbances.filter(({ type }) => type !== "clock set");
-  return { ...plan, matchMs: MATCH_MS, disturbances: [...kept, ...added].sort((a, b) => a.at - b.at) };
+  return { ...plan, matchMs: OVERDUE_MATCH_MS, disturbances: [...kept, ...added].sort((a, b) => a.at - b.at) };
 };
 
 /** Most commits of all managers fail while the matches begin, and it is unknown whether they were made. */

@@ -5,7 +5,8 @@ import { DIALECT_PROGRAMS } from "./dialect-programs.ts";
 import { FORGED } from "./liar.ts";
 import { World } from "./machines/world.ts";
 import type { OperatorCall } from "./operator-plans.ts";
-import { type Plan, planOf, timeLimitMs } from "./plan.ts";
+import { type Plan, timeLimitMs } from "./plan.ts";
+import { planOf } from "./random-plan.ts";
 import { recordMessages, runPlan, warmUp } from "./run.ts";
 import { shrink } from "./shrink.ts";
 

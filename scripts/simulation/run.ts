@@ -7,8 +7,9 @@ import { endOf } from "./disturbance.ts";
 import { isExpected } from "./machines/endings.ts";
 import { MANAGER } from "./machines/names.ts";
 import { World } from "./machines/world.ts";
-import { type Plan, planOf, timeLimitMs } from "./plan.ts";
+import { type Plan, timeLimitMs } from "./plan.ts";
 import { isCalled } from "./player-plans.ts";
+import { planOf } from "./random-plan.ts";
 
 /** The result of a run. */
 interface Outcome {

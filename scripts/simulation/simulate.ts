@@ -9,7 +9,8 @@ import { EXIT } from "#shared/runtime/process/exit.ts";
 import { faultsOfMemory } from "./checks/memory.ts";
 import { RULES, ruleOf } from "./checks/rules.ts";
 import { type Counts, Coverage, MIN_RUNS } from "./coverage.ts";
-import { Plan, planOf } from "./plan.ts";
+import { Plan } from "./plan.ts";
+import { planOf } from "./random-plan.ts";
 import { runPlan, warmUp } from "./run.ts";
 import { shrink } from "./shrink.ts";
 

@@ -65,7 +65,7 @@ function namedIn(folder: string, name: string, endpoint: string): Named {
   const files = filesOf(folder, name);
   return {
     files,
-    logs: mentionsIn(folder, textsOf(name, endpoint), files),
+    logs: mentionsInFiles(folder, textsOf(name, endpoint), files),
     configs: ["config.json", "serve.json"].map((file) => join(folder, file)).filter((file) => lists(file, name)),
   };
 }
@@ -91,7 +91,11 @@ function filesOf(folder: string, name: string): readonly string[] {
   return candidates.filter(existsSync);
 }
 
-function mentionsIn(folder: string, texts: readonly string[], except: readonly string[]): ReadonlyMap<string, number> {
+function mentionsInFiles(
+  folder: string,
+  texts: readonly string[],
+  except: readonly string[],
+): ReadonlyMap<string, number> {
   const logs = join(folder, "logs");
   const found = new Map<string, number>();
   for (const entry of existsSync(logs) ? readdirSync(logs, { recursive: true, encoding: "utf8" }).sort() : []) {

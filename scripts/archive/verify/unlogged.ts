@@ -30,7 +30,7 @@ export function checkUnlogged(source: Source, run: UnloggedRun, league: Unlogged
     if (fault !== null) findings.blame(file, fault);
     else findings.except(file, `${matchRef(match.league_id, match.match_id)} has no log (${match.termination})`);
   }
-  for (const message of leagueFaults(league)) findings.blame(RUN_FILE, `${league.league_id}: ${message}`);
+  for (const message of unloggedFaults(league)) findings.blame(RUN_FILE, `${league.league_id}: ${message}`);
   checkRounds(source, league, matches);
   const played = matches.map(({ match }) => match);
   if (league.status === "completed") {
@@ -44,7 +44,7 @@ export function checkUnlogged(source: Source, run: UnloggedRun, league: Unlogged
 
 const STATUSES: readonly string[] = ["open", "running", "completed"] satisfies readonly League["status"][];
 
-function leagueFaults({ status, players }: UnloggedLeague): readonly string[] {
+function unloggedFaults({ status, players }: UnloggedLeague): readonly string[] {
   const duplicates = [...Map.groupBy(players, ({ player_id }) => player_id)].filter(([, same]) => same.length > 1);
   const faults = duplicates.map(([playerId]) => `lists the player ${playerId} twice`);
   return STATUSES.includes(status) ? faults : [...faults, `${JSON.stringify(status)} is not a status of a league`];

@@ -17,10 +17,10 @@ export interface Typing {
 const KEYS = 100;
 const KEY_MS = 50;
 /** The pause between two results, in which about ten results come in a second. */
-const RESULTS = 40;
+const RESULTS_WHILE_TYPING = 40;
 
 /** Adds a text field to the page and observes its tasks, its keys and its table. */
-const OBSERVE = `
+const OBSERVE_TYPING = `
   window.seen = { updates: 0, task: 0, key: 0 };
   const observe = (type, field, options) => new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) seen[field] = Math.max(seen[field], duration);
@@ -37,11 +37,11 @@ const OBSERVE = `
 /** Types while the servers report results. */
 export async function typeDuringUpdates(page: Page, servers: Measured): Promise<Typing> {
   await page.locator("main:not(.plain) tbody tr").first().waitFor();
-  await page.evaluate(OBSERVE);
+  await page.evaluate(OBSERVE_TYPING);
   const reporting = (async () => {
-    for (let result = 0; result < RESULTS; result++) {
+    for (let result = 0; result < RESULTS_WHILE_TYPING; result++) {
       await servers.ask(1);
-      await page.waitForTimeout((KEYS * KEY_MS) / RESULTS);
+      await page.waitForTimeout((KEYS * KEY_MS) / RESULTS_WHILE_TYPING);
     }
   })();
   for (let key = 0; key < KEYS; key++) await page.keyboard.press("a", { delay: KEY_MS });

@@ -5,7 +5,7 @@ import { LEAGUE_ID } from "../league/caller.ts";
 import type { Exchange } from "../wire/exchange.ts";
 import { unusualPost } from "../wire/unusual-post.ts";
 
-const LIMIT_MS = 5_000;
+const MALFORMED_LIMIT_MS = 5_000;
 const RPC_ID = 4711;
 
 /** Sends messages that a player does not know or that are broken. It must answer each of them and must continue to play. */
@@ -17,7 +17,7 @@ export const malformed: Check = {
     const findings: Finding[] = [];
     const { endpoint: url, playerId } = subjectOf(context);
     for (const { name, body } of messagesOf(context)) {
-      const exchange = await unusualPost({ url, body, limitMs: LIMIT_MS }, context.clock);
+      const exchange = await unusualPost({ url, body, limitMs: MALFORMED_LIMIT_MS }, context.clock);
       const finding = judgeAnswer(name, exchange);
       if (finding) findings.push(finding);
       const { call, fault } = await inviteWithUnknownFields(context);

@@ -2,7 +2,7 @@ import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { type Check, passed, subjectOf } from "../check.ts";
 import { judgeMatches, matchLimitMs } from "./moves.ts";
 
-const MATCH_LIMIT_MS = 30_000;
+const PARALLEL_LIMIT_MS = 30_000;
 const MAX_MATCHES = 12;
 const ONLY_IN_PARALLEL =
   "This happens only with parallel matches: keep the state of each match under league_id and match_id.";
@@ -22,7 +22,7 @@ export const parallel: Check = {
         return game.roles.map((role) => ({ game, role, options }));
       })
       .slice(0, MAX_MATCHES);
-    const limitMs = matchLimitMs(MATCH_LIMIT_MS, context.moveMs);
+    const limitMs = matchLimitMs(PARALLEL_LIMIT_MS, context.moveMs);
     const played = await Promise.all(seats.map((seat) => context.matches.play(subject, seat, limitMs)));
     const verdict = judgeMatches(context, played);
     // A fault that also occurs in single matches is already reported.

@@ -10,7 +10,7 @@ import { matchLimitMs } from "./moves.ts";
 
 /** The time after which no further game is tried. */
 const ALL_MS = 60_000;
-const MATCH_LIMIT_MS = 10_000;
+const SERIES_LIMIT_MS = 10_000;
 /** The turns of first matches that must be answered alike before another answer counts as left-over state: a player that chooses between two actions at random does it once in a million checks. */
 const MIN_REPEATED_TURNS = 20;
 
@@ -58,7 +58,7 @@ async function compare(
   endsAtMs: number,
 ): Promise<Finding | "unrepeatable" | null> {
   const subject = subjectOf(context);
-  const limitMs = matchLimitMs(MATCH_LIMIT_MS, context.moveMs);
+  const limitMs = matchLimitMs(SERIES_LIMIT_MS, context.moveMs);
   const options = context.matches.settingsOf(subject, game).at(-1) ?? {};
   const [role = "", ...others] = game.roles;
   const play = (leagueId: string, seed: string, as: Role = role): Promise<PlayedMatch> =>

@@ -5,7 +5,7 @@ import { joined } from "../judge/match-faults.ts";
 import type { Call } from "../league/caller.ts";
 import type { OpenMatch } from "../league/matches.ts";
 
-const LIMIT_MS = 5_000;
+const TOKEN_LIMIT_MS = 5_000;
 const WRONG_SIGNATURE = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /** Sends messages with a missing or wrong signature. A player need not check signatures, so accepted messages are warnings. */
@@ -43,7 +43,7 @@ async function send(
 ): Promise<Call> {
   const payload = type === "GAME_INVITE" ? match.invitation() : match.moveRequest();
   const message = caller.envelope("referee:REF01", type, payload, signature);
-  return caller.call(match.self, message, LIMIT_MS, false);
+  return caller.call(match.self, message, TOKEN_LIMIT_MS, false);
 }
 
 /** Judges the answers to messages with a missing or wrong signature. `isSigned` states whether the check knows the token of the player. */

@@ -4,7 +4,7 @@ import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import type { AskManager } from "./world.ts";
 
 /** The fields of the messages of both dialects that the player reads. */
-interface Message {
+interface Received {
   readonly message_type?: string;
   readonly match_id?: string;
   readonly game_round?: number;
@@ -14,7 +14,7 @@ interface Message {
 
 interface Request {
   readonly id?: number | string;
-  readonly params?: Message & { readonly arguments?: Message };
+  readonly params?: Received & { readonly arguments?: Received };
 }
 
 /** Starts a small player of a dialect. It registers itself and answers move requests with the first option that they list, or with 1. */
@@ -64,7 +64,7 @@ function registrationOf(dialect: DialectId, name: string, game: string, port: nu
     : { jsonrpc: "2.0", id: 1, method: "register_player", params: message };
 }
 
-function answerTo(dialect: DialectId, message: Message, { id, token }: { id: string; token: string }): object {
+function answerTo(dialect: DialectId, message: Received, { id, token }: { id: string; token: string }): object {
   const { message_type: type, match_id } = message;
   const head = { protocol: dialect === "league.v1" ? "league.v1" : "league.v2", sender: `player:${id}`, match_id };
   const choice =

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
-import { planOf } from "../plan.ts";
+import { planOf } from "../random-plan.ts";
 import { faultsOfCapacity } from "./capacity.ts";
 
 const PLAN = { ...planOf("1"), capacity: 1 };

@@ -1,4 +1,5 @@
 import type { Plan } from "../plan.ts";
+import { matchOf } from "./deadlines.ts";
 import type { CheckedEnvelope } from "./envelopes.ts";
 import { type Fault, faultsOf } from "./rules.ts";
 
@@ -11,7 +12,7 @@ interface Clocks {
 }
 
 /** A MOVE_REQUEST. */
-interface Asked {
+interface AskedWithClock {
   readonly tick: number;
   readonly role: string;
   readonly remaining: Readonly<Record<string, number>> | undefined;
@@ -20,7 +21,7 @@ interface Asked {
 }
 
 /** The fields of a log entry that the check reads. */
-interface Entry {
+interface ClockEntry {
   readonly type: string;
   readonly role: string;
   readonly tick: number;
@@ -30,22 +31,22 @@ interface Entry {
 
 export function createClocks({ clock }: Plan): Clocks {
   /** The requests about each match and epoch. */
-  const asked = new Map<string, Asked[]>();
+  const asked = new Map<string, AskedWithClock[]>();
 
   /** The time of a role before the action of a tick: initial time + increments - charges. */
-  const timeBefore = (log: readonly Entry[], role: string, tick: number): number => {
+  const timeBefore = (log: readonly ClockEntry[], role: string, tick: number): number => {
     const acted = log.filter((entry) => entry.type === "acted" && entry.role === role && entry.tick < tick);
     const charges = acted.reduce((sum, { spent_ms = 0 }) => sum + spent_ms, 0);
     return (clock?.initial_ms ?? 0) + acted.length * (clock?.increment_ms ?? 0) - charges;
   };
 
-  const isRight = (log: readonly Entry[], { tick, role, remaining = {}, isFirst }: Asked): boolean =>
+  const isRight = (log: readonly ClockEntry[], { tick, role, remaining = {}, isFirst }: AskedWithClock): boolean =>
     Object.entries(remaining).every(([name, leftMs]) => {
       const expected = timeBefore(log, name, tick);
       return leftMs === expected || (name === role && !isFirst && leftMs >= 0 && leftMs < expected);
     });
 
-  const faultOfLog = (log: readonly Entry[]): string | null => {
+  const faultOfLog = (log: readonly ClockEntry[]): string | null => {
     const [created, ...entries] = log;
     const control = created?.clock;
     if (control?.initial_ms !== clock?.initial_ms || control?.increment_ms !== clock?.increment_ms)
@@ -75,7 +76,7 @@ export function createClocks({ clock }: Plan): Clocks {
     },
     onReport({ payload }) {
       const match = matchOf(payload);
-      const log = (payload.log as string[]).map((text) => JSON.parse(text) as Entry);
+      const log = (payload.log as string[]).map((text) => JSON.parse(text) as ClockEntry);
       if (log.length === 0) return [];
       const faultInLog = faultOfLog(log);
       const wrong = (asked.get(match) ?? []).find((request) => !isRight(log, request));
@@ -92,5 +93,3 @@ interface Request {
   readonly your_role: string;
   readonly clock?: { readonly initial_ms: number; readonly remaining_ms: Readonly<Record<string, number>> };
 }
-
-const matchOf = ({ match_id, epoch }: CheckedEnvelope["payload"]): string => `${match_id}/${epoch}`;

@@ -168,4 +168,4 @@ interface Entry {
   readonly action?: unknown;
 }
 
-const matchOf = ({ match_id, epoch }: CheckedEnvelope["payload"]): string => `${match_id}/${epoch}`;
+export const matchOf = ({ match_id, epoch }: CheckedEnvelope["payload"]): string => `${match_id}/${epoch}`;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { planOf } from "../plan.ts";
+import { planOf } from "../random-plan.ts";
 import { createEpochs } from "./epochs.ts";
 
 const PLAN = { ...planOf("1"), players: ["well", "well"] as const };

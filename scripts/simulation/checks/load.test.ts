@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Machine } from "../machines/machine.ts";
-import { planOf } from "../plan.ts";
+import { planOf } from "../random-plan.ts";
 import { faultsOfLoad, limitsOf } from "./load.ts";
 
 const PLAN = { ...planOf("169"), managers: 2, referees: 3, disturbances: [] };

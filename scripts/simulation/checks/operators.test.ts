@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ObservedRequest } from "../machines/connection.ts";
 import { OPERATOR_TOKEN } from "../operator.ts";
-import { planOf } from "../plan.ts";
+import { planOf } from "../random-plan.ts";
 import type { LogEntry } from "./log.ts";
 import { createOperators } from "./operators.ts";
 
