@@ -1,8 +1,8 @@
 import type { Game } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
-import type { Acceptance } from "./checks/invitation.ts";
-import type { Caller } from "./league/caller.ts";
+import type { AskFault } from "../../referee/match/ask-fault.ts";
+import type { Call, Caller } from "./league/caller.ts";
 import type { Matches } from "./league/matches.ts";
 import type { RegistrationRecord } from "./league/registration-desk.ts";
 import type { Subject } from "./league/subject.ts";
@@ -67,6 +67,14 @@ export interface CheckContext {
   /** The first invitation, which two checks judge. */
   readonly firstInvitation: () => Promise<Acceptance>;
   readonly facts: Facts;
+}
+
+/** The answer of the player to an invitation. */
+export interface Acceptance {
+  readonly game: Game;
+  readonly call: Call;
+  /** null if the player accepts. */
+  readonly fault: AskFault | null;
 }
 
 /** Set by checks for the checks that need them. */

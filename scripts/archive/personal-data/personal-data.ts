@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { Clock } from "#shared/lib/clock.ts";
 import { counted, escapeJson, inOneLine } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import type { OperatorFlags } from "../../commands/operator.ts";
 import { databaseName } from "../../database/open.ts";
 import { readJson } from "../../run/json-file.ts";
 import { findStore } from "../export/find-store.ts";
@@ -19,6 +18,12 @@ export interface Places {
   readonly database?: string | undefined;
   /** A folder with files of processes, besides the database. */
   readonly files?: string | undefined;
+}
+
+/** The manager that erases a profile: the one with this endpoint, or the one that uses the data folder. */
+interface ManagerFlags {
+  readonly data: string;
+  readonly manager?: string;
 }
 
 /** `league personal-data`: prints what is stored about a player. Rejects with StartError if nothing is. */
@@ -40,7 +45,7 @@ export async function listPersonalData(player: string, flags: Places & { readonl
  */
 export async function forgetIn(
   player: string,
-  flags: OperatorFlags & Places,
+  flags: Places & ManagerFlags,
   capabilities: Capabilities,
 ): Promise<number> {
   const { forgetAtManager } = capabilities;
@@ -75,7 +80,7 @@ async function eraseStored(data: PlayerData, { clock, ids, forgetAtManager }: Ca
 
 interface Capabilities extends Tools {
   /** Lets a running manager erase the profile of a player. */
-  readonly forgetAtManager: (playerId: string, flags: OperatorFlags) => Promise<void>;
+  readonly forgetAtManager: (playerId: string, flags: ManagerFlags) => Promise<void>;
 }
 
 const REMOTE_NOTE =

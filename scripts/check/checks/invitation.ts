@@ -1,19 +1,9 @@
 import type { Game } from "#shared/games/game.ts";
 import { knownGames } from "#shared/games/registry.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
-import type { AskFault } from "../../../referee/match/ask-fault.ts";
-import { type Check, type CheckContext, failed, passed, subjectOf } from "../check.ts";
+import { type Acceptance, type Check, type CheckContext, failed, passed, subjectOf } from "../check.ts";
 import { explainAsk } from "../judge/call-fault.ts";
-import type { Call } from "../league/caller.ts";
 import { claimedGames } from "../league/games.ts";
-
-/** The answer of the player to an invitation. */
-export interface Acceptance {
-  readonly game: Game;
-  readonly call: Call;
-  /** null if the player accepts. */
-  readonly fault: AskFault | null;
-}
 
 const { join_ms: LIMIT_MS } = Timeouts.parse({});
 
