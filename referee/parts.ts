@@ -7,7 +7,6 @@ import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import { toolsOf } from "#shared/rpc/mcp/operations.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import type { AgentStore } from "#shared/runtime/files/disk.ts";
-import type { KeptRegistration } from "#shared/runtime/kept-registration.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { readOrCreateSecret } from "#shared/runtime/secret-file.ts";
 import type { Session } from "#shared/session/session.ts";
@@ -23,6 +22,7 @@ import { notificationOperations, refereeOperations } from "./operations/operatio
 import type { ServiceOptions } from "./options.ts";
 import { openPlayRoom, type PlayRoom } from "./play-room.ts";
 import { createReferee, type Referee } from "./referee.ts";
+import type { Identity } from "./registration.ts";
 import { changedBy, gameRules, refereeTemplates } from "./resources.ts";
 import { createHost, type SessionHost } from "./sessions/host.ts";
 import { type Replies, sqliteReplies } from "./sessions/replies.ts";
@@ -30,17 +30,6 @@ import { seatTable } from "./sessions/seats.ts";
 import { sessionStore } from "./sessions/session-store.ts";
 import { type SessionTable, sessionTable } from "./sessions/session-table.ts";
 import { createWaits, type Waits } from "./sessions/waits.ts";
-
-/** The identity of a referee in its league. Registration sets it; until then the id is "new" and the token is null. */
-export interface Identity {
-  id: string;
-  token: string | null;
-  /** Whether the manager can be called over a WebSocket. */
-  managerOffersWebSocket?: boolean;
-  kept?: KeptRegistration;
-  /** The origins of the pages of the manager, if it has pages. */
-  managerPages?: readonly string[];
-}
 
 /** The parts of a referee. */
 export interface Parts {

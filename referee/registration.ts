@@ -5,16 +5,33 @@ import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { RefereeRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import { OWN_TRANSPORTS, offersWebSocket } from "#shared/protocol/transports.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
-import { asRefused } from "#shared/rpc/peer/peer.ts";
+import { asRefused, type Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { addressLabel, contactEndpoint } from "#shared/runtime/contact-endpoint.ts";
-import { keepRegistered } from "#shared/runtime/kept-registration.ts";
+import { type KeptRegistration, keepRegistered } from "#shared/runtime/kept-registration.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { acquireToken, register } from "#shared/runtime/registration.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { originOf } from "#shared/web/site-links.ts";
 import type { ServiceOptions } from "./options.ts";
-import type { Identity, Parts } from "./parts.ts";
+import type { Referee } from "./referee.ts";
+
+/** The identity of a referee in its league. Registration sets it; until then the id is "new" and the token is null. */
+export interface Identity {
+  id: string;
+  token: string | null;
+  /** Whether the manager can be called over a WebSocket. */
+  managerOffersWebSocket?: boolean;
+  kept?: KeptRegistration;
+  /** The origins of the pages of the manager, if it has pages. */
+  managerPages?: readonly string[];
+}
+
+/** The parts of a referee that its registration uses. */
+interface RegistrationParts {
+  readonly peers: Peers;
+  readonly referee: Referee;
+}
 
 /**
  * Registers a referee with its manager, resumes the matches that are still assigned to it, and keeps it registered. Rejects if the registration fails or
@@ -24,7 +41,7 @@ export async function registerReferee(
   options: ServiceOptions,
   manager: string,
   server: Listening,
-  { peers, referee }: Parts,
+  { peers, referee }: RegistrationParts,
   identity: Identity,
   self: AgentProcess,
   signal: AbortSignal,
@@ -70,7 +87,7 @@ export async function registerReferee(
 
 interface LeavingOptions {
   readonly manager: string;
-  readonly parts: Pick<Parts, "peers" | "referee">;
+  readonly parts: RegistrationParts;
   readonly identity: Identity;
   readonly self: AgentProcess;
 }

@@ -8,7 +8,7 @@ import { factsOf } from "#shared/web/game-facts.ts";
 import { announcement, resultInWords, turnInWords } from "#shared/web/texts/game-texts.ts";
 import random from "../player/bots/random.ts";
 import type { Turn } from "../player/sdk.ts";
-import { inWords, takenSeat } from "../referee/play/tools/texts.ts";
+import { inWords, seatText } from "../referee/play/tools/texts.ts";
 import { gameView } from "../referee/views/game-view.ts";
 import nim from "./starters/game/game.ts";
 
@@ -45,7 +45,7 @@ it("a page describes the turns and the result of a new game", () => {
 
 it("the texts of tools contain the rules, legal moves and result of a new game", () => {
   const seat = { game_id: "s", seat_token: "secret", links: {} };
-  expect(takenSeat(seat, "http://a/game/s", nim as Game)).toContain("Take 1 or 2 sticks from the heap.");
+  expect(seatText(seat, "http://a/game/s", nim as Game)).toContain("Take 1 or 2 sticks from the heap.");
   expect(inWords(view("second_player", 1), "your_turn", nim as Game)).toContain("Legal moves: 1, 2");
   expect(inWords(view("first_player", 1, 2), "game_over", nim as Game)).toContain(
     "The game is over: second_player wins (last taken). You have lost.",

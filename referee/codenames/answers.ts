@@ -16,7 +16,7 @@ export interface Problem {
 }
 
 /** A valid answer: an action, or whether to guess again. */
-export type Answer = CodenamesAction | { readonly goOn: boolean };
+export type RoleAnswer = CodenamesAction | { readonly goOn: boolean };
 
 /** The format of the answer of a model to each question. */
 export const FORMATS: Readonly<Record<Question, string>> = {
@@ -31,7 +31,7 @@ const MAX_TEXT = 10_000;
 const MAX_SHOWN = 40;
 
 /** Parses the form of a person or the text of a model. Whether the clue or guess is legal is decided by the session. */
-export function answerIn(reply: CallerAnswer, question: Question, type: "user" | "llm"): Answer | Problem {
+export function answerIn(reply: CallerAnswer, question: Question, type: "user" | "llm"): RoleAnswer | Problem {
   if (reply.kind === "failed") return { problem: `no answer: ${reply.reason}`, reason: "no_answer" };
   if (type === "user") {
     const form = parseWritten(FORMS[question], reply.kind === "form" ? reply.content : null);
@@ -95,7 +95,7 @@ function readFields(value: object, fields: readonly Field[]): { read: Readonly<R
 }
 
 /** Returns the answer in a form or an object. The fields of forms and objects have different names. */
-function actionOf(question: Question, answer: Readonly<Record<string, unknown>>): Answer {
+function actionOf(question: Question, answer: Readonly<Record<string, unknown>>): RoleAnswer {
   switch (question) {
     case "clue":
       return { type: "clue", word: String(answer.word ?? answer.clue), number: answer.number as number | "unlimited" };

@@ -1,6 +1,6 @@
 import type { CodenamesAction, CodenamesView } from "#shared/games/codenames-view.ts";
 import type { CallerAnswer } from "#shared/rpc/jsonrpc/caller-input.ts";
-import { type Answer, answerIn, type Problem, type Question } from "./answers.ts";
+import { answerIn, type Problem, type Question, type RoleAnswer } from "./answers.ts";
 
 export const playerTypes = ["user", "llm"] as const;
 /** A person who fills in forms, or the caller's model that answers prompts. */
@@ -61,7 +61,7 @@ export function stepOf(pending: Pending, reply: CallerAnswer, type: PlayerType):
   return "problem" in answer ? again(pending, stage, answer) : stepAfter(pending, answer);
 }
 
-function stepAfter(pending: Pending, answer: Answer): Step {
+function stepAfter(pending: Pending, answer: RoleAnswer): Step {
   if (!("goOn" in answer)) return { kind: "act", action: answer };
   if (!answer.goOn) return { kind: "act", action: { type: "pass" } };
   return { kind: "ask", pending: { tick: pending.tick, stage: "guess", attempt: 1, problem: null } };

@@ -38,9 +38,9 @@ export function wordsFor(
   const { answer: reply } = input;
   if (!round || !reply) return { question: askForSource(offered, null), state: { setup: "source", attempt: 1, id } };
   const { setup, attempt } = round;
-  if (setup === "fallback") return wantsBuiltIn(reply) ? BUILT_IN : noGame("its words could not be used");
+  if (setup === "fallback") return wantsBuiltIn(reply) ? BUILT_IN : noBoard("its words could not be used");
   if (setup !== "llm" && reply.kind === "form" && reply.action !== "accept") {
-    return noGame("the question about the words was declined or cancelled");
+    return noBoard("the question about the words was declined or cancelled");
   }
   const next = { setup, attempt: attempt + 1, id };
   if (setup === "source") {
@@ -62,7 +62,7 @@ export function wordsFor(
     : BUILT_IN;
 }
 
-const noGame = (reason: string): AnswerOrQuestion => protocolRejected("NO_BOARD", `No game was created: ${reason}`);
+const noBoard = (reason: string): AnswerOrQuestion => protocolRejected("NO_BOARD", `No game was created: ${reason}`);
 
 const wantsBuiltIn = (reply: CallerAnswer): boolean =>
   reply.kind === "form" && reply.action === "accept" && reply.content.go_on === true;

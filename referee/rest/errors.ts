@@ -66,11 +66,11 @@ export function errorAnswers(logs: Parameters<typeof errorFor>[2]): ErrorRequest
     const agent = (response.locals.agent as string | undefined) ?? null;
     const error = errorFor(thrown, { remoteAddress: remoteAddressOf(request), agent, method, path }, logs);
     if (response.headersSent) response.destroy();
-    else answer(response, error);
+    else sendError(response, error);
   };
 }
 
-function answer(response: Response, { code, message, status, headers }: RestError): void {
+function sendError(response: Response, { code, message, status, headers }: RestError): void {
   response.status(status).set(headers).json({ error: { code, message } });
 }
 

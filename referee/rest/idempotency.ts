@@ -19,7 +19,7 @@ export function keyOf(keyName: string, key: unknown): Pick<KeyedRequest, "key" |
 }
 
 /** Sends a reply. Throws the error of a rejection. */
-export function answer(response: Response, replied: Replied): void {
+export function sendReply(response: Response, replied: Replied): void {
   if (!replied.ok) throw restErrorOf(replied.error);
   const { status, body } = replied.value;
   response.status(status).type("json").send(body);

@@ -1,7 +1,17 @@
 import { z } from "zod";
 import { knownGameIds } from "#shared/games/registry.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
-import * as documents from "./documents.ts";
+import {
+  ActionTaken,
+  CreatedSession,
+  ErrorBody,
+  Health,
+  Readiness,
+  RegisteredAgent,
+  SessionList,
+  SessionLog,
+  SessionState,
+} from "./documents.ts";
 import { CreateSession, EventsQuery, ListQuery, RegisterAgent, StateQuery, SubmitAction } from "./requests.ts";
 
 const schema = (shape: z.ZodType, io: "input" | "output"): object => {
@@ -30,7 +40,7 @@ const createSession = () =>
     template: CreateSession.shape.template.describe(`the game: ${knownGameIds().join(", ")}`),
   });
 
-const sessionId = { name: "session_id", in: "path", required: true, schema: { type: "string" } };
+const sessionIdParameter = { name: "session_id", in: "path", required: true, schema: { type: "string" } };
 const idempotencyKey = {
   name: "Idempotency-Key",
   in: "header",
@@ -52,14 +62,14 @@ const REJECTIONS: Readonly<Record<string, string>> = {
   "503": "UNAVAILABLE: the game of the session is not loaded",
 };
 const rejections = (...codes: readonly string[]) =>
-  Object.fromEntries(codes.map((code) => [code, reply(REJECTIONS[code] ?? "", documents.ErrorBody)]));
+  Object.fromEntries(codes.map((code) => [code, reply(REJECTIONS[code] ?? "", ErrorBody)]));
 
 const serverPaths = () => ({
   "/health": {
     get: {
       operationId: "health",
       security: [],
-      responses: { "200": reply("The server is running.", documents.Health) },
+      responses: { "200": reply("The server is running.", Health) },
     },
   },
   "/ready": {
@@ -67,8 +77,8 @@ const serverPaths = () => ({
       operationId: "ready",
       security: [],
       responses: {
-        "200": reply("The server accepts requests.", documents.Readiness),
-        "503": reply("The server is starting.", documents.Readiness),
+        "200": reply("The server accepts requests.", Readiness),
+        "503": reply("The server is starting.", Readiness),
       },
     },
   },
@@ -89,7 +99,7 @@ const serverPaths = () => ({
       operationId: "registerAgent",
       security: [],
       requestBody: { ...body(RegisterAgent), required: false },
-      responses: { "201": reply("A new agent.", documents.RegisteredAgent), ...rejections("400", "413", "429") },
+      responses: { "201": reply("A new agent.", RegisteredAgent), ...rejections("400", "413", "429") },
     },
   },
 });
@@ -100,7 +110,7 @@ const sessionsPath = () => ({
       operationId: "listSessions",
       parameters: queryParameters(ListQuery),
       responses: {
-        "200": reply("The caller's sessions, newest first.", documents.SessionList),
+        "200": reply("The caller's sessions, newest first.", SessionList),
         ...rejections("400", "401", "403", "429"),
       },
     },
@@ -109,7 +119,7 @@ const sessionsPath = () => ({
       parameters: [idempotencyKey],
       requestBody: body(createSession()),
       responses: {
-        "201": reply("A new session.", documents.CreatedSession),
+        "201": reply("A new session.", CreatedSession),
         ...rejections("400", "401", "403", "404", "413", "429"),
       },
     },
@@ -120,9 +130,9 @@ const sessionPaths = () => ({
   "/sessions/{session_id}/state": {
     get: {
       operationId: "readState",
-      parameters: [sessionId, ...queryParameters(StateQuery)],
+      parameters: [sessionIdParameter, ...queryParameters(StateQuery)],
       responses: {
-        "200": reply("The session as the caller may see it.", documents.SessionState),
+        "200": reply("The session as the caller may see it.", SessionState),
         ...rejections("400", "401", "403", "404", "429", "503"),
       },
     },
@@ -130,10 +140,10 @@ const sessionPaths = () => ({
   "/sessions/{session_id}/actions": {
     post: {
       operationId: "submitAction",
-      parameters: [sessionId, idempotencyKey],
+      parameters: [sessionIdParameter, idempotencyKey],
       requestBody: body(SubmitAction),
       responses: {
-        "200": reply("The action is in the log.", documents.ActionTaken),
+        "200": reply("The action is in the log.", ActionTaken),
         ...rejections("400", "401", "403", "404", "409", "413", "429", "503"),
       },
     },
@@ -141,9 +151,9 @@ const sessionPaths = () => ({
   "/sessions/{session_id}/log": {
     get: {
       operationId: "readLog",
-      parameters: [sessionId],
+      parameters: [sessionIdParameter],
       responses: {
-        "200": reply("All actions so far, except sealed actions of other roles.", documents.SessionLog),
+        "200": reply("All actions so far, except sealed actions of other roles.", SessionLog),
         ...rejections("401", "403", "404", "429", "503"),
       },
     },
@@ -151,7 +161,7 @@ const sessionPaths = () => ({
   "/sessions/{session_id}/events": {
     get: {
       operationId: "watchSession",
-      parameters: [sessionId, lastEventId, ...queryParameters(EventsQuery)],
+      parameters: [sessionIdParameter, lastEventId, ...queryParameters(EventsQuery)],
       responses: {
         "200": {
           description: "Server-Sent Events named `state`, each with the same data as the answer of GET state.",
@@ -167,10 +177,10 @@ const sessionPaths = () => ({
       operationId: "connectSession",
       description:
         'A WebSocket. The server sends `{"event": "state", "event_id", "data"}` with the data of GET state. The client sends the body of POST actions with an `id` and an optional `idempotency_key`, and receives `{"id", "status", "body"}`. Browsers send the token as the subprotocol `bearer.TOKEN` beside `league.v2`.',
-      parameters: [sessionId, ...queryParameters(EventsQuery)],
+      parameters: [sessionIdParameter, ...queryParameters(EventsQuery)],
       responses: {
         "101": { description: "The WebSocket is open." },
-        "426": reply("INVALID_REQUEST: the request does not ask for a WebSocket", documents.ErrorBody),
+        "426": reply("INVALID_REQUEST: the request does not ask for a WebSocket", ErrorBody),
         ...rejections("400", "401", "403", "404", "429", "503"),
       },
     },

@@ -8,7 +8,7 @@ import { restActed } from "../views/rest-views.ts";
 import { bodyOf, callerOf, viewerOf } from "./callers.ts";
 import type { RestContext } from "./context.ts";
 import { RestError, restErrorOf } from "./errors.ts";
-import { answer, keyedRequest } from "./idempotency.ts";
+import { keyedRequest, sendReply } from "./idempotency.ts";
 import { parseBody, SubmitAction } from "./requests.ts";
 
 /** `POST /sessions/:id/actions` */
@@ -16,7 +16,7 @@ export async function submitAction(rest: RestContext, request: Request, response
   const agentId = await callerOf(rest, request, response);
   const actor = actorOf(rest, request.params.id, agentId);
   const body = await bodyOf(request, response);
-  answer(response, await submitBody(rest, actor, body, keyedRequest(request, agentId, body)));
+  sendReply(response, await submitBody(rest, actor, body, keyedRequest(request, agentId, body)));
 }
 
 interface Actor {

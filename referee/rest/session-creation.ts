@@ -6,7 +6,7 @@ import { rejected } from "../sessions/rejections.ts";
 import type { Remember, Replied, Reply } from "../sessions/replies.ts";
 import { bodyOf, callerOf } from "./callers.ts";
 import type { RestContext } from "./context.ts";
-import { answer, keyedRequest } from "./idempotency.ts";
+import { keyedRequest, sendReply } from "./idempotency.ts";
 import { CreateSession, parseBody } from "./requests.ts";
 
 /** `POST /sessions` */
@@ -17,7 +17,7 @@ export async function createSession(rest: RestContext, request: Request, respons
   const reply = await rest.replies.once(keyedRequest(request, agentId, body), (remember) =>
     created(rest, agentId, parseBody(CreateSession, body), remember),
   );
-  answer(response, reply);
+  sendReply(response, reply);
 }
 
 async function created(

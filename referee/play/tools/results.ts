@@ -11,7 +11,7 @@ import type { TakenSeat } from "../creation.ts";
 import type { Play } from "../play.ts";
 import type { GameToolsContext } from "./context.ts";
 import type { Shown, Taken } from "./schemas.ts";
-import { inWords, takenSeat } from "./texts.ts";
+import { inWords, seatText } from "./texts.ts";
 
 /** The structured content of a game for a role. */
 export const shownGame = (play: Play, stored: StoredSession, role: Role, next: Next): Shown =>
@@ -52,7 +52,7 @@ export function gameContent(
 
 /** The text of a result for an agent that has just taken a seat. */
 export const takenContent = (play: Play, value: Taken, caller: Caller) =>
-  gameContent(play, value, caller, takenSeat(value, play.link(value.game_id), findGame(value.template)));
+  gameContent(play, value, caller, seatText(value, play.link(value.game_id), findGame(value.template)));
 
 /** The board as an HTML resource, with the person's seat if there is one. */
 export async function boardContent({ play, embeddedBoard }: GameToolsContext, value: Shown): Promise<Content> {

@@ -11,7 +11,7 @@ export function inWords(view: GameView, next: Next, game: Game | undefined): str
   return [headline(view, next, game), moved, board(view), moves, advice(view, next)].filter(Boolean).join("\n\n");
 }
 
-interface TakenSeat {
+interface SeatSecrets {
   readonly game_id: string;
   readonly seat_token: string;
   /** The links of people, by role. */
@@ -21,8 +21,8 @@ interface TakenSeat {
 }
 
 /** The text for an agent that has taken a seat: its secret, the links of people and the rules. */
-export function takenSeat(
-  { game_id, seat_token, links, withheld = [] }: TakenSeat,
+export function seatText(
+  { game_id, seat_token, links, withheld = [] }: SeatSecrets,
   page: string,
   game: Game | undefined,
 ): string {
