@@ -17,7 +17,7 @@ const SECTION_NAMES: Readonly<Record<Section, string>> = {
   points: "Points",
 };
 
-interface Props {
+interface LeagueLayoutProps {
   readonly league: LeagueHeader;
   /** The section that is shown: "" for the overview; null for a page that is no section. */
   readonly section: Section | "" | null;
@@ -28,7 +28,7 @@ interface Props {
 }
 
 /** A page of a league: its name, state and progress, the navigation and the content. */
-export function LeagueLayout(props: Props): JSX.Element {
+export function LeagueLayout(props: LeagueLayoutProps): JSX.Element {
   if (isProjector()) return <ProjectorLayout {...props} />;
   const { league, section, problem, children } = props;
   return (
@@ -52,7 +52,7 @@ export function LeagueLayout(props: Props): JSX.Element {
 }
 
 /** The page for a projector: without navigation. */
-function ProjectorLayout({ league, problem, children, onShown }: Props): JSX.Element {
+function ProjectorLayout({ league, problem, children, onShown }: LeagueLayoutProps): JSX.Element {
   return (
     <main class="site league projector">
       <LeagueHead league={league} />
@@ -73,7 +73,7 @@ export const ProjectorFoot = ({ path }: { readonly path: string }): JSX.Element 
   </footer>
 );
 
-function LeagueHead({ league }: Pick<Props, "league">): JSX.Element {
+function LeagueHead({ league }: Pick<LeagueLayoutProps, "league">): JSX.Element {
   return (
     <header class="league-head">
       <div>
@@ -103,7 +103,7 @@ export function StatusBadge({ status }: Pick<LeagueHeader, "status">): JSX.Eleme
 }
 
 /** The part of a league that is played, or what it waits for. */
-export function Progress({ league }: Pick<Props, "league">): JSX.Element | null {
+export function Progress({ league }: Pick<LeagueLayoutProps, "league">): JSX.Element | null {
   const { status, completed, matches, round, planned_rounds, waiting, starts_at, round_ends_at } = league;
   if (status === "open") {
     return (
@@ -138,7 +138,7 @@ export function Progress({ league }: Pick<Props, "league">): JSX.Element | null 
   );
 }
 
-function SectionLinks({ league, section }: Pick<Props, "league" | "section">): JSX.Element {
+function SectionLinks({ league, section }: Pick<LeagueLayoutProps, "league" | "section">): JSX.Element {
   const shown = SECTIONS.filter((one) => league.sections.includes(one));
   return (
     <nav class="sections" aria-label="Sections of the league">

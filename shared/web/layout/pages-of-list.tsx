@@ -1,13 +1,13 @@
 import type { JSX } from "preact";
 import type { PageOf } from "../documents/league.ts";
 
-interface Props extends PageOf {
+interface PagesOfListProps extends PageOf {
   /** The parameter of the address, and the id of the list if the page has several ones. */
   readonly name?: string;
 }
 
 /** The links to the pages of a long list, for the address that is shown. */
-export function PagesOfList({ page, pages, name }: Props): JSX.Element | null {
+export function PagesOfList({ page, pages, name }: PagesOfListProps): JSX.Element | null {
   if (pages === 1) return null;
   const near = [1, page - 1, page, page + 1, pages].filter(
     (number, index, all) => number >= 1 && number <= pages && all.indexOf(number) === index,

@@ -2,13 +2,13 @@ import { Fragment, type JSX } from "preact";
 import type { LeagueHeader, PlayerRef } from "../documents/league.ts";
 import { playerPath } from "../texts/league-paths.ts";
 
-interface Props {
+interface PlayerNameProps {
   readonly league: Pick<LeagueHeader, "league_id">;
   readonly player: PlayerRef;
 }
 
 /** The name of a player as a link to its page. A name may be of any length, script and direction. */
-export function PlayerName({ league, player }: Props): JSX.Element {
+export function PlayerName({ league, player }: PlayerNameProps): JSX.Element {
   return (
     <a class="player-name" href={playerPath(league, player)}>
       <bdi>{player.name}</bdi>
@@ -17,7 +17,7 @@ export function PlayerName({ league, player }: Props): JSX.Element {
 }
 
 interface NamesProps {
-  readonly league: Props["league"];
+  readonly league: PlayerNameProps["league"];
   readonly players: readonly PlayerRef[];
 }
 

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { NextPage } from "./projector.ts";
 
-interface Props {
+interface ProjectorStageProps {
   /** Called after the last part was shown; by default the next page of the document follows. */
   readonly onEnd?: (() => void) | undefined;
   readonly children: ComponentChildren;
@@ -18,7 +18,7 @@ const ZOOMS = [1.75, 1.5, 1.25];
 const ROWS = "tbody tr, li:not(li li, .match li)";
 
 /** The content of a page on a projector. It shows a part of a long table after the other, each with complete rows. */
-export function ProjectorStage({ onEnd, children }: Props): JSX.Element {
+export function ProjectorStage({ onEnd, children }: ProjectorStageProps): JSX.Element {
   const stage = useRef<HTMLDivElement>(null);
   const nextPage = useContext(NextPage);
   const [isPaused, setPaused] = useState(false);

@@ -3,7 +3,7 @@ import { type SitePart, siteLinks } from "../site-links.ts";
 import { Podium } from "./podium.tsx";
 import { siteServers } from "./site-servers.ts";
 
-interface Props {
+interface SiteHeaderProps {
   /** The part of the site that the page belongs to. */
   readonly part: SitePart;
   /** Whether the page is the first one of its part. */
@@ -13,7 +13,7 @@ interface Props {
 }
 
 /** The links from each page to all others, at this server and at the other one of the site. */
-export function SiteHeader({ part, isFirst = false, projector }: Props): JSX.Element {
+export function SiteHeader({ part, isFirst = false, projector }: SiteHeaderProps): JSX.Element {
   return (
     <header class="site-head">
       <nav aria-label="Site">

@@ -16,7 +16,7 @@ import { matchSentence } from "../texts/match-texts.ts";
 import { MATCH_STATUS_TEXTS } from "../texts/status-texts.ts";
 import type { PageProps } from "./page-props.ts";
 
-type Props = PageProps<OverviewDocument>;
+type OverviewProps = PageProps<OverviewDocument>;
 
 /** The maximum numbers of rows. The view for projectors shows all rows of the document. */
 const MAX_LEADERS = 20;
@@ -25,7 +25,7 @@ const ROWS_IN_ONE_COLUMN = 10;
 const MAX_MATCHES = 6;
 
 /** The first page of a league. */
-export function OverviewPage(props: Props): JSX.Element {
+export function OverviewPage(props: OverviewProps): JSX.Element {
   if (isProjector()) return <ProjectorOverview {...props} />;
   const { document, problem } = props;
   const { league, joining, test, winners } = document;
@@ -50,7 +50,7 @@ export function OverviewPage(props: Props): JSX.Element {
 }
 
 /** Shows the standings and the matches in turn; before the start, how to join and the players. */
-function ProjectorOverview({ document, problem }: Props): JSX.Element {
+function ProjectorOverview({ document, problem }: OverviewProps): JSX.Element {
   const [isSecond, showSecond] = useState(false);
   const { league, joining, winners, test } = document;
   const isOpen = league.status === "open";
@@ -67,7 +67,7 @@ function ProjectorOverview({ document, problem }: Props): JSX.Element {
   );
 }
 
-type Part = Pick<Props, "document">;
+type Part = Pick<OverviewProps, "document">;
 
 function LastResultText({ document: { results } }: Part): JSX.Element {
   const [last] = results;

@@ -34,7 +34,7 @@ export function RoundLinks({ document }: { readonly document: ScheduleDocument }
             <li key={one.round_id}>
               <a href={roundPath(league, one.round_id)} aria-current={one.round_id === shown ? "true" : undefined}>
                 {one.label === "" ? `Round ${one.round_id}` : `${one.round_id}: ${one.label}`}
-                <small>{STATES[one.state]}</small>
+                <small>{ROUND_STATES[one.state]}</small>
               </a>
             </li>
           ))}
@@ -44,7 +44,7 @@ export function RoundLinks({ document }: { readonly document: ScheduleDocument }
   );
 }
 
-const STATES: Readonly<Record<RoundRef["state"], string>> = {
+const ROUND_STATES: Readonly<Record<RoundRef["state"], string>> = {
   waiting: "not started",
   playing: "being played",
   completed: "completed",

@@ -5,13 +5,13 @@ import type { FaultOfMatch } from "../documents/match.ts";
 import { PlayerName } from "../layout/player-name.tsx";
 import { visibleText } from "../texts/visible-text.ts";
 
-interface Props {
+interface FaultsProps {
   readonly league: LeagueHeader;
   readonly faults: readonly FaultOfMatch[];
 }
 
 /** Why players lost by forfeit, with the answers that they have sent. */
-export function Faults({ league, faults }: Props): JSX.Element | null {
+export function Faults({ league, faults }: FaultsProps): JSX.Element | null {
   if (faults.length === 0) return null;
   return (
     <section class="match-faults">

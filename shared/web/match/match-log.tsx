@@ -6,14 +6,14 @@ import type { LeagueHeader } from "../documents/league.ts";
 import type { LogDocument, LogEntry, LogOfMatch } from "../documents/match.ts";
 import { matchPath } from "../texts/league-paths.ts";
 
-interface Props {
+interface MatchLogProps {
   readonly league: LeagueHeader;
   readonly matchId: string;
   readonly log: LogOfMatch;
 }
 
 /** A line that says whether the log is verified. It unfolds to what the server has verified, the files for download, and the entries of the log with their hashes. */
-export function MatchLog({ league, matchId, log }: Props): JSX.Element {
+export function MatchLog({ league, matchId, log }: MatchLogProps): JSX.Element {
   const path = matchPath(league, matchId);
   const [isOpen, open] = useState(false);
   return (

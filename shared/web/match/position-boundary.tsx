@@ -1,6 +1,6 @@
 import { Component, type ComponentChildren } from "preact";
 
-interface Props {
+interface PositionBoundaryProps {
   /** The position that is shown. */
   readonly position: object | null;
   readonly children: ComponentChildren;
@@ -12,7 +12,7 @@ interface State {
 }
 
 /** Shows a text instead of a position that a board cannot show, for example because the view of a referee is wrong. The next position is shown again. */
-export class PositionBoundary extends Component<Props, State> {
+export class PositionBoundary extends Component<PositionBoundaryProps, State> {
   override state: State = { failed: null };
 
   override componentDidCatch(): void {

@@ -5,13 +5,13 @@ import { Extend } from "./operator-extend.tsx";
 import { MatchActions } from "./operator-matches.tsx";
 import { ActionBox, type ActionProps, type KnownPlayer, Name, PlayerSelect } from "./operator-parts.tsx";
 
-interface Props extends ActionProps {
+interface OperatorActionsProps extends ActionProps {
   /** Players of other leagues, which can be added. */
   readonly others: readonly KnownPlayer[];
 }
 
 /** The actions that the state of the league allows. */
-export function OperatorActions({ others, ...props }: Props): JSX.Element {
+export function OperatorActions({ others, ...props }: OperatorActionsProps): JSX.Element {
   const { can } = props.document;
   return (
     <div class="operator-actions">
@@ -80,7 +80,7 @@ function CourseActions({ document, isBusy, onCall }: ActionProps): JSX.Element {
   );
 }
 
-function AddPlayer({ others, isBusy, onCall }: Props): JSX.Element {
+function AddPlayer({ others, isBusy, onCall }: OperatorActionsProps): JSX.Element {
   const [chosen, setChosen] = useState("");
   const list = useId();
   const submit = (event: Event): void => {

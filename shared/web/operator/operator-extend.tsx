@@ -5,14 +5,19 @@ import type { OperatorDocument } from "../documents/operator.ts";
 import { ConfirmButton } from "../play/confirm-button.tsx";
 import { ActionBox, type ActionProps, InputFault } from "./operator-parts.tsx";
 
-interface Props extends Pick<ActionProps, "isBusy" | "onCall"> {
+interface ExtendProps extends Pick<ActionProps, "isBusy" | "onCall"> {
   readonly option: OperatorDocument["extendable"][number];
   /** The number of matches of the league so far; null if it has no fixed end. */
   readonly matches: number | null;
 }
 
 /** Raises an option of the format. The field keeps what is typed; the number is checked when the button is pressed. */
-export function Extend({ option: { option, text, value, matches_each }, matches, isBusy, onCall }: Props): JSX.Element {
+export function Extend({
+  option: { option, text, value, matches_each },
+  matches,
+  isBusy,
+  onCall,
+}: ExtendProps): JSX.Element {
   const [typed, setTyped] = useState<string | null>(null);
   const [fault, setFault] = useState("");
   const shown = typed ?? String(value + 1);

@@ -20,14 +20,14 @@ interface Notice {
   readonly isUnanswered: boolean;
 }
 
-interface Props {
+interface OperatorPageProps {
   readonly document: OperatorDocument;
   /** The fault of the connection, or "". */
   readonly problem: string;
 }
 
 /** The page of the operator. The token is typed for each visit and is kept in memory only. */
-export function OperatorPage({ document, problem }: Props): JSX.Element {
+export function OperatorPage({ document, problem }: OperatorPageProps): JSX.Element {
   const { league } = document;
   const [token, setToken] = useState<string | null>(null);
   const [notice, setNotice] = useState<Notice | null>(null);

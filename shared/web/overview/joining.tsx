@@ -6,13 +6,13 @@ import { isProjector } from "../layout/projector.ts";
 import { QrCode } from "../layout/qr-code.tsx";
 import { leaguePath } from "../texts/league-paths.ts";
 
-interface Props {
+interface HowToJoinProps {
   readonly league: LeagueHeader;
   readonly joining: Joining;
 }
 
 /** How programs and people join a league. */
-export function HowToJoin({ league, joining }: Props): JSX.Element {
+export function HowToJoin({ league, joining }: HowToJoinProps): JSX.Element {
   const address = addressOf(joining);
   const page = `${address}/play?league=${encodeURIComponent(league.league_id)}`;
   const code = joining.needs_join_code ? " --join-code CODE" : "";

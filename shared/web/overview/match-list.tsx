@@ -5,13 +5,13 @@ import { useRowMotion } from "../standings/use-row-motion.ts";
 import { restartInWords } from "../texts/game-texts.ts";
 import { matchPath } from "../texts/league-paths.ts";
 
-interface Props {
+interface MatchListProps {
   readonly league: LeagueHeader;
   readonly matches: readonly MatchRow[];
 }
 
 /** Matches as links to their pages, with their results. */
-export function MatchList({ league, matches }: Props): JSX.Element {
+export function MatchList({ league, matches }: MatchListProps): JSX.Element {
   const list = useRef<HTMLUListElement>(null);
   useRowMotion(list);
   return (

@@ -3,7 +3,7 @@ import { ChessPiece } from "../boards/chess-piece.tsx";
 import type { Color } from "../boards/chess-squares.ts";
 import { materialInWords, materialOf } from "../texts/material.ts";
 
-interface Props {
+interface CapturedProps {
   /** The position in which the game began, as FEN. */
   readonly start: string;
   readonly fen: string;
@@ -11,7 +11,7 @@ interface Props {
 }
 
 /** The pieces that a side has captured, and its lead. */
-export function Captured({ start, fen, side }: Props): JSX.Element | null {
+export function Captured({ start, fen, side }: CapturedProps): JSX.Element | null {
   const material = materialOf(start, fen, side);
   const words = materialInWords(material);
   if (words === "") return null;

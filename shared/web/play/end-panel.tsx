@@ -5,7 +5,7 @@ import type { GameView } from "../game-view.ts";
 import { endInWords } from "../texts/end-text.ts";
 import { type GameRoom, messageOf } from "../transports/transport.ts";
 
-interface Props {
+interface EndPanelProps {
   readonly game: GameView;
   readonly role: string;
   readonly facts: GameFacts | undefined;
@@ -13,7 +13,7 @@ interface Props {
 }
 
 /** The end of a game: who won, why, and what the person can do next. */
-export function EndPanel({ game, role, facts, room }: Props): JSX.Element {
+export function EndPanel({ game, role, facts, room }: EndPanelProps): JSX.Element {
   const end = endInWords(game, role, facts);
   return (
     <section class={`end ${end?.tone ?? "none"}`} aria-label="Result">
@@ -36,7 +36,11 @@ const ASK_MS = 3_000;
 const MAX_ASKED = 200;
 
 /** Starts a rematch, or opens the one that the opponent has started. */
-function Rematch({ game, room, role }: Required<Pick<Props, "game" | "role">> & { room: GameRoom }): JSX.Element {
+function Rematch({
+  game,
+  room,
+  role,
+}: Required<Pick<EndPanelProps, "game" | "role">> & { room: GameRoom }): JSX.Element {
   const [path, setPath] = useState<string | null>(null);
   const [problem, setProblem] = useState("");
   const [isBusy, setBusy] = useState(false);

@@ -22,7 +22,7 @@ import { SeatHelp } from "./seat-help.tsx";
 import { type Playing, useGame } from "./use-game.ts";
 import { gameAt, useHistory, useTurns } from "./use-history.ts";
 
-interface Props {
+interface TableProps {
   readonly transport: Transport;
   readonly first: GameView | null;
   readonly games: FactsOfGames;
@@ -31,7 +31,7 @@ interface Props {
 }
 
 /** A game as one person sees it: the players, the board, whose turn it is, the moves and the result. */
-export function Table({ transport, first, games, Invitation }: Props): JSX.Element {
+export function Table({ transport, first, games, Invitation }: TableProps): JSX.Element {
   const { game, problem, notice, pending, play, resign } = useGame(transport, first);
   const [addition, setAddition] = useState<Addition>(null);
   const [isFlipped, setFlipped] = useState(false);

@@ -7,13 +7,13 @@ import { visibleText } from "../texts/visible-text.ts";
 import { joinLeague, openLeagues } from "../transports/league-api.ts";
 import { messageOf } from "../transports/transport.ts";
 
-interface Props {
+interface JoinLeagueProps {
   /** Joins without the form, if the link of the page has a name and a token. */
   readonly invitation: Invitation | null;
 }
 
 /** The form with which a person enters a league. It then opens the page of the person's seat. */
-export function JoinLeague({ invitation }: Props): JSX.Element {
+export function JoinLeague({ invitation }: JoinLeagueProps): JSX.Element {
   const [view, setView] = useState<JoinView | null>(null);
   const [rejection, setRejection] = useState("");
   const [isBusy, setBusy] = useState(false);

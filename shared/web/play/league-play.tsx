@@ -9,13 +9,13 @@ import { type GameUpdate, messageOf, type Transport } from "../transports/transp
 import { Table } from "./game-page.tsx";
 import { LeagueSide } from "./league-side.tsx";
 
-interface Props {
+interface LeaguePlayProps {
   readonly seat: LeagueSeat;
   readonly games: FactsOfGames;
 }
 
 /** A person's place in its leagues: the board of the match that needs the person, the clock, the next match and the standings. */
-export function LeaguePlay({ seat, games }: Props): JSX.Element {
+export function LeaguePlay({ seat, games }: LeaguePlayProps): JSX.Element {
   const [view, setView] = useState<PlayView | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [chosen, setChosen] = useState<string | null>(null);

@@ -7,7 +7,7 @@ import { leaguePath } from "../texts/league-paths.ts";
 import { LEAGUE_STATUS_TEXTS } from "../texts/status-texts.ts";
 import { ConfirmButton } from "./confirm-button.tsx";
 
-interface Props {
+interface LeagueSideProps {
   readonly view: PlayView;
   readonly games: FactsOfGames;
   readonly onLeave: () => void;
@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** The panel beside the board: the clock, the last and the next match, and the standings. */
-export function LeagueSide({ view, match, games, onLeave }: Props): JSX.Element {
+export function LeagueSide({ view, match, games, onLeave }: LeagueSideProps): JSX.Element {
   const leagues = view.leagues.filter(({ league_id }) => !match || league_id === match.league_id);
   const others = view.leagues.filter((league) => !leagues.includes(league));
   return (
@@ -37,7 +37,7 @@ export function LeagueSide({ view, match, games, onLeave }: Props): JSX.Element 
 }
 
 /** The result of the newest completed match, while another match is shown. */
-function LastResult({ view, match, games }: Omit<Props, "onLeave">): JSX.Element | null {
+function LastResult({ view, match, games }: Omit<LeagueSideProps, "onLeave">): JSX.Element | null {
   const last = view.matches.find(({ game }) => game.status === "completed");
   if (!last || !match || match.game.status === "completed") return null;
   const { game, league_id, match_id } = last;
@@ -48,7 +48,7 @@ function LastResult({ view, match, games }: Omit<Props, "onLeave">): JSX.Element
   );
 }
 
-function LeaveButton({ view, onLeave }: Pick<Props, "view" | "onLeave">): JSX.Element {
+function LeaveButton({ view, onLeave }: Pick<LeagueSideProps, "view" | "onLeave">): JSX.Element {
   const named = view.leagues.length > 1 ? "all your leagues" : "the league";
   const isRunning = view.leagues.some(({ status }) => status === "running");
   const loss = "You lose your current match and all later ones.";

@@ -6,7 +6,7 @@ import { MatchLinks } from "../layout/match-ref.tsx";
 import { playerInWords, restartInWords, roleInWords } from "../texts/game-texts.ts";
 import { Captured } from "./captured.tsx";
 
-interface Props {
+interface PlayersProps {
   readonly game: GameView;
   readonly role: string;
   /** As in `GameClock`. */
@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** The name of the game and its players, with their clocks and captured pieces. */
-export function Players({ game, role, turnStart, start }: Props): JSX.Element {
+export function Players({ game, role, turnStart, start }: PlayersProps): JSX.Element {
   const fen = (game.state as { readonly fen?: string } | null)?.fen;
   return (
     <header>

@@ -5,7 +5,7 @@ import type { StandingRow } from "../documents/standings.ts";
 import { Movement } from "./marks.tsx";
 import { useRowMotion } from "./use-row-motion.ts";
 
-interface Props {
+interface RankedTableProps {
   readonly label: string;
   /** The heading of the names: "Player" or "Team". */
   readonly competitor: string;
@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** A table of ranks. Its rows move to their places after a change. On a narrow screen the columns after the points scroll. */
-export function RankedTable({ label, competitor, headings, children }: Props): JSX.Element {
+export function RankedTable({ label, competitor, headings, children }: RankedTableProps): JSX.Element {
   const body = useRef<HTMLTableSectionElement>(null);
   useRowMotion(body);
   return (

@@ -5,7 +5,7 @@ import { PlayerName } from "../layout/player-name.tsx";
 import { Form, Presence } from "./marks.tsx";
 import { NumberHeadings, RankCell, RankedTable, rowClass } from "./ranked-table.tsx";
 
-interface Props {
+interface StandingsTableProps {
   readonly league: LeagueHeader;
   readonly rows: readonly StandingRow[];
   /** The columns after the form; null for a short table without them. */
@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** The standings of players. */
-export function StandingsTable({ league, rows, details }: Props): JSX.Element {
+export function StandingsTable({ league, rows, details }: StandingsTableProps): JSX.Element {
   if (rows.length === 0) return <p class="empty">No player has entered this league yet.</p>;
   const hasForm = rows.some(({ form }) => form.length > 0);
   const headings = (
@@ -59,7 +59,11 @@ export function StandingsTable({ league, rows, details }: Props): JSX.Element {
   );
 }
 
-function DetailCells({ row, tieBreaks, hasByes }: NonNullable<Props["details"]> & { row: StandingRow }): JSX.Element {
+function DetailCells({
+  row,
+  tieBreaks,
+  hasByes,
+}: NonNullable<StandingsTableProps["details"]> & { row: StandingRow }): JSX.Element {
   return (
     <>
       <td class="n">{row.wins}</td>

@@ -4,13 +4,13 @@ import type { TeamRow } from "../documents/standings.ts";
 import { PlayerName } from "../layout/player-name.tsx";
 import { NumberHeadings, RankCell, RankedTable, rowClass } from "./ranked-table.tsx";
 
-interface Props {
+interface TeamTableProps {
   readonly league: LeagueHeader;
   readonly teams: readonly TeamRow[];
 }
 
 /** The standings of teams. */
-export function TeamTable({ league, teams }: Props): JSX.Element {
+export function TeamTable({ league, teams }: TeamTableProps): JSX.Element {
   const headings = <NumberHeadings headings={["Played", "Won", "Drawn", "Lost"]} />;
   return (
     <RankedTable label="Standings of the teams" competitor="Team" headings={headings}>

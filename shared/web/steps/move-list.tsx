@@ -11,7 +11,7 @@ interface Turn {
   readonly moves: readonly MoveOfTurn[];
 }
 
-interface Props {
+interface MoveListProps {
   readonly steps: Steps;
   /** The turns of the game. A turn that is not loaded yet is undefined. */
   readonly turns: readonly (Turn | undefined)[];
@@ -24,7 +24,7 @@ interface Props {
  * The moves of a game. Each shows the position after it. The tab key reaches only the shown move, because a long game has hundreds of moves; the keys
  * of `useSteps` lead to the others.
  */
-export function MoveList({ steps, turns, roles, isPaired }: Props): JSX.Element | null {
+export function MoveList({ steps, turns, roles, isPaired }: MoveListProps): JSX.Element | null {
   const { step, go } = steps;
   const list = useRef<HTMLDivElement>(null);
   const goTo = useRef(go);
@@ -58,7 +58,7 @@ export function MoveList({ steps, turns, roles, isPaired }: Props): JSX.Element 
   );
 }
 
-interface GroupProps extends MoveGroup, Pick<Props, "isPaired" | "turns"> {
+interface GroupProps extends MoveGroup, Pick<MoveListProps, "isPaired" | "turns"> {
   /** The shown step, if it belongs to this group; otherwise null. */
   readonly current: number | null;
   /** The first step that can be shown. */

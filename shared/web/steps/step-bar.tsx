@@ -3,14 +3,14 @@ import { spoken } from "../../games/game.ts";
 import type { MoveOfTurn } from "../replay-view.ts";
 import type { Steps } from "./use-steps.ts";
 
-interface Props {
+interface StepBarProps {
   readonly steps: Steps;
   /** The moves of the turn before the shown position; undefined if there are none or they are not loaded. */
   readonly moves: readonly MoveOfTurn[] | undefined;
 }
 
 /** The buttons and the slider for the steps of a game, with the move of the shown step. */
-export function StepBar({ steps, moves = [] }: Props): JSX.Element | null {
+export function StepBar({ steps, moves = [] }: StepBarProps): JSX.Element | null {
   const { step, first, last, isPlaying, go, play } = steps;
   if (last === 0) return null;
   const button = (sign: string, label: string, to: number): JSX.Element => (

@@ -1,9 +1,9 @@
-const KEY = "agent-league/name";
+const NAME_KEY = "agent-league/name";
 
 /** Returns the name that the person at this browser has entered last; "" for none. */
 export function savedName(): string {
   try {
-    return localStorage.getItem(KEY) ?? "";
+    return localStorage.getItem(NAME_KEY) ?? "";
   } catch {
     return "";
   }
@@ -11,7 +11,7 @@ export function savedName(): string {
 
 export function saveName(name: string): void {
   try {
-    localStorage.setItem(KEY, name);
+    localStorage.setItem(NAME_KEY, name);
   } catch {
     // The storage is not permitted. The name is entered again.
   }
