@@ -1,6 +1,6 @@
 import type { Result } from "#shared/lib/result.ts";
-import type { AnswerTimes } from "#shared/protocol/answer-times.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
+import type { AnswerTimes } from "#shared/protocol/message-fields.ts";
 import type { Profile } from "./agents/agent.ts";
 import type { AgentEvent, NewAgentEvent } from "./agents/events.ts";
 import type { ManagerState } from "./agents/state.ts";

@@ -9,7 +9,7 @@ import {
   portOption,
   withExamples,
   withUsageExit,
-} from "#shared/runtime/cli/options.ts";
+} from "#shared/runtime/command-options.ts";
 import { loadConfig } from "#shared/runtime/config/config-file.ts";
 import {
   DATA_FOLDER,

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { z } from "zod";
-import type { Listening } from "#shared/rpc/http/listen.ts";
+import type { Listening } from "#shared/rpc/http/http-server.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
+import { listen, portSettingOf } from "#shared/runtime/agent-server.ts";
 import { readingStore } from "#shared/runtime/files/store-file.ts";
-import { listen, portSettingOf } from "#shared/runtime/listen.ts";
 import { ManagerOptions } from "./options.ts";
 import { compose } from "./start/compose.ts";
 import { openFile } from "./start/open-file.ts";

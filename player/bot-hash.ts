@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { VERSION } from "#shared/runtime/process/version.ts";
+import { VERSION } from "#shared/runtime/program.ts";
 
 /**
  * Returns the hash that identifies a version of a bot: the SHA-256 of its file, or of the lines `hash  path` of its files, as `sha256sum` prints them,

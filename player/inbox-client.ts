@@ -3,11 +3,10 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { Result } from "#shared/lib/result.ts";
 import { parsedJson } from "#shared/lib/text.ts";
 import type { McpHandler } from "#shared/rpc/jsonrpc/http-context.ts";
-import type { CallFault, RawReply } from "#shared/rpc/peer/call.ts";
-import { operatorText } from "#shared/rpc/peer/connection-fault.ts";
+import { type CallFault, operatorText, type RawReply } from "#shared/rpc/peer/call.ts";
 import { asRefused, type Peers } from "#shared/rpc/peer/peer.ts";
-import type { KeptRegistration } from "#shared/runtime/kept-registration.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
+import type { KeptRegistration } from "#shared/runtime/registration.ts";
 
 interface InboxOptions extends KeptRegistration {
   /** The URL of the inbox and the token for it, from the answer to the last registration. */

@@ -9,7 +9,7 @@ import { manualClock } from "#shared/lib/testing/clock.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
-import type { ListenOptions } from "#shared/rpc/http/listen.ts";
+import type { ListenOptions } from "#shared/rpc/http/http-server.ts";
 import type { Network } from "#shared/rpc/network.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startPlayer } from "./service.ts";

@@ -12,14 +12,16 @@ import {
   inspectPortOption,
   joinCodeOption,
   nameOption,
+  type PermissionFlags,
+  permissionsOf,
   portOption,
   verboseOption,
   withExamples,
+  withPermissionOptions,
   withUsageExit,
-} from "#shared/runtime/cli/options.ts";
-import { type PermissionFlags, permissionsOf, withPermissionOptions } from "#shared/runtime/cli/permission-options.ts";
+} from "#shared/runtime/command-options.ts";
 import { DATA_FOLDER, defaultOf, MANAGER_ENDPOINT, portHelp } from "#shared/runtime/defaults.ts";
-import { loadGames } from "#shared/runtime/games/game-files.ts";
+import { loadGames } from "#shared/runtime/game-files.ts";
 import { BOT_FILES } from "./loaders/bot-files.ts";
 import { LLM_FORMS } from "./loaders/llm.ts";
 import { PlayerOptions } from "./options.ts";

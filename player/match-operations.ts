@@ -2,9 +2,9 @@ import type { z } from "zod";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { inOneLine } from "#shared/lib/text.ts";
-import * as announcements from "#shared/protocol/announcements.ts";
+import type { MessageType } from "#shared/protocol/envelope.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import * as announcements from "#shared/protocol/messages.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import {
   type Answer,

@@ -1,10 +1,9 @@
 import { reasonInWords, winnersInWords, winnersOf } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { inOneLine } from "#shared/lib/text.ts";
-import type { RoundEnd, StandingsUpdate } from "#shared/protocol/announcements.ts";
 import { type AgentEvent, type AgentState, MAX_FAILS, transition } from "#shared/protocol/lifecycle.ts";
-import type { GameError, GameResult } from "#shared/protocol/messages.ts";
-import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
+import type { GameError, GameResult, RoundEnd, StandingsUpdate } from "#shared/protocol/messages.ts";
+import { LEAGUE_COMMAND } from "#shared/runtime/program.ts";
 import type { MatchInfo } from "./sdk.ts";
 
 /** Shows the notifications of the manager and the referees on the terminal and collects the facts for get_my_state. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Timeouts } from "#shared/protocol/timeouts.ts";
+import { Timeouts } from "#shared/protocol/message-fields.ts";
 import { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/defaults.ts";
 

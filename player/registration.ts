@@ -3,17 +3,21 @@ import { basename } from "node:path";
 import { findGame, gameIds } from "#shared/games/registry.ts";
 import { flat, inOneLine } from "#shared/lib/text.ts";
 import { parseEndpoint } from "#shared/protocol/addresses.ts";
-import { ANY_GAME, PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
-import { OWN_TRANSPORTS } from "#shared/protocol/transports.ts";
-import { historyField } from "#shared/protocol/view-history.ts";
-import type { Listening } from "#shared/rpc/http/listen.ts";
+import { historyField, OWN_TRANSPORTS } from "#shared/protocol/message-fields.ts";
+import { ANY_GAME, PlayerRegisterResponse } from "#shared/protocol/messages.ts";
+import type { Listening } from "#shared/rpc/http/http-server.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
-import { addressLabel, contactEndpoint } from "#shared/runtime/contact-endpoint.ts";
-import { type KeptRegistration, keepRegistered } from "#shared/runtime/kept-registration.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
-import { VERSION } from "#shared/runtime/process/version.ts";
-import { acquireToken, register } from "#shared/runtime/registration.ts";
+import { VERSION } from "#shared/runtime/program.ts";
+import {
+  acquireToken,
+  addressLabel,
+  contactEndpoint,
+  type KeptRegistration,
+  keepRegistered,
+  register,
+} from "#shared/runtime/registration.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { type Identity, setToken } from "./identity.ts";
 import type { LoadedBot } from "./loaded-bot.ts";

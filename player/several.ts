@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { parsedJson } from "#shared/lib/text.ts";
 import { type AgentProcess, type RunningAgent, runAgentProcess } from "#shared/runtime/agent.ts";
-import { loadGames } from "#shared/runtime/games/game-files.ts";
-import type { AgentReport } from "#shared/runtime/process/agent-report.ts";
+import { loadGames } from "#shared/runtime/game-files.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
+import type { AgentReport } from "#shared/runtime/process/parent-process.ts";
 import type { PlayerOptions } from "./options.ts";
 import { startPlayer } from "./service.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import type { MessageType } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcRequest, rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";

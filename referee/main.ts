@@ -14,10 +14,10 @@ import {
   portOption,
   withExamples,
   withUsageExit,
-} from "#shared/runtime/cli/options.ts";
-import { qrCode } from "#shared/runtime/cli/qr-code.ts";
+} from "#shared/runtime/command-options.ts";
 import { DATA_FOLDER, defaultOf, MANAGER_ENDPOINT, portHelp } from "#shared/runtime/defaults.ts";
-import { loadGames } from "#shared/runtime/games/game-files.ts";
+import { loadGames } from "#shared/runtime/game-files.ts";
+import { qrCode } from "#shared/runtime/qr-code.ts";
 import { ServiceOptions } from "./options.ts";
 import { engineFault } from "./play/engines.ts";
 import { startReferee } from "./service.ts";

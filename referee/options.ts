@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { MatchCapacity } from "#shared/protocol/match-capacity.ts";
+import { MatchCapacity, Timeouts } from "#shared/protocol/message-fields.ts";
 import { StartGame } from "#shared/protocol/messages.ts";
-import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/defaults.ts";
 
 const { referee_register_ms, match_result_report_ms, join_ms, move_ms, game_over_ms } = Timeouts.parse({});

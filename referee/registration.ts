@@ -2,15 +2,20 @@ import { knownGameIds } from "#shared/games/registry.ts";
 import { flat } from "#shared/lib/text.ts";
 import { isOnLoopback } from "#shared/protocol/addresses.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
-import { RefereeRegisterResponse } from "#shared/protocol/registration-messages.ts";
-import { OWN_TRANSPORTS, offersWebSocket } from "#shared/protocol/transports.ts";
-import type { Listening } from "#shared/rpc/http/listen.ts";
+import { OWN_TRANSPORTS, offersWebSocket } from "#shared/protocol/message-fields.ts";
+import { RefereeRegisterResponse } from "#shared/protocol/messages.ts";
+import type { Listening } from "#shared/rpc/http/http-server.ts";
 import { asRefused, type Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
-import { addressLabel, contactEndpoint } from "#shared/runtime/contact-endpoint.ts";
-import { type KeptRegistration, keepRegistered } from "#shared/runtime/kept-registration.ts";
-import { VERSION } from "#shared/runtime/process/version.ts";
-import { acquireToken, register } from "#shared/runtime/registration.ts";
+import { VERSION } from "#shared/runtime/program.ts";
+import {
+  acquireToken,
+  addressLabel,
+  contactEndpoint,
+  type KeptRegistration,
+  keepRegistered,
+  register,
+} from "#shared/runtime/registration.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { originOf } from "#shared/web/site-links.ts";
 import type { ServiceOptions } from "./options.ts";

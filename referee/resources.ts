@@ -1,5 +1,4 @@
-import { type Game, withoutVersion } from "#shared/games/game.ts";
-import { optionLines } from "#shared/games/option-texts.ts";
+import { type Game, optionLines, withoutVersion } from "#shared/games/game.ts";
 import { findGameNamed, knownGames } from "#shared/games/registry.ts";
 import { isSessionId, matchRef } from "#shared/lib/ids.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";

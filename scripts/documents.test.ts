@@ -2,15 +2,14 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import type { Game } from "#shared/games/game.ts";
 import { type GameId, gameIds, games } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { Envelope } from "#shared/protocol/envelope.ts";
-import { MoveRequest, MoveResponse } from "#shared/protocol/messages.ts";
-import { PlayerRegisterRequest, PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
-import { envelopeIn } from "#shared/rpc/peer/answer.ts";
+import { MoveRequest, MoveResponse, PlayerRegisterRequest, PlayerRegisterResponse } from "#shared/protocol/messages.ts";
+import { envelopeIn } from "#shared/rpc/peer/peer.ts";
 import type { Turn } from "../player/sdk.ts";
-import type { Game } from "../shared/games/game.ts";
 import { gameDocs, withGameDocs } from "./commands/game-docs.ts";
 import { namesOf, starterCode } from "./games/new-game.ts";
 import { root } from "./testing/processes.ts";

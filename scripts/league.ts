@@ -18,8 +18,8 @@ import {
   portOption,
   refereesOption,
   verboseOption,
-} from "#shared/runtime/cli/options.ts";
-import { withPermissionOptions } from "#shared/runtime/cli/permission-options.ts";
+  withPermissionOptions,
+} from "#shared/runtime/command-options.ts";
 import {
   DATA_FOLDER,
   DEFAULT_CONFIG,

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { FORMATS } from "#shared/formats/registry.ts";
 import { builtInBots } from "#shared/games/built-in-bots.ts";
 import { gameIds } from "#shared/games/registry.ts";
-import { messageTypes } from "#shared/protocol/message-types.ts";
+import { messageTypes } from "#shared/protocol/envelope.ts";
 import { faultCauses } from "#shared/session/entry.ts";
 import { TIE_BREAKS } from "#shared/standings/tie-breaks.ts";
 

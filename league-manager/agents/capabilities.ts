@@ -1,6 +1,5 @@
-import { ANY_GAME } from "#shared/protocol/registration-messages.ts";
-import { offersWebSocket, transportsField } from "#shared/protocol/transports.ts";
-import { historyField } from "#shared/protocol/view-history.ts";
+import { historyField, offersWebSocket, transportsField } from "#shared/protocol/message-fields.ts";
+import { ANY_GAME } from "#shared/protocol/messages.ts";
 import type { Agent, Capabilities } from "./agent.ts";
 import type { AgentEvent } from "./events.ts";
 

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import "#shared/lib/schema-messages.ts";
-import { Transports } from "#shared/protocol/transports.ts";
-import { HistoryForm } from "#shared/protocol/view-history.ts";
+import { HistoryForm, Transports } from "#shared/protocol/message-fields.ts";
 import type { DistributiveOmit } from "../league/commands.ts";
 
 /** The format version of these events. Every event carries it as `v`. */

@@ -8,7 +8,7 @@ import {
   PlayerRegisterResponse,
   RefereeRegisterRequest,
   RefereeRegisterResponse,
-} from "#shared/protocol/registration-messages.ts";
+} from "#shared/protocol/messages.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { ManagerState } from "../agents/state.ts";

@@ -1,7 +1,6 @@
-import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
+import { dialectToken, isDialectToken, NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { first, firstText, idOfSender, isFields } from "#shared/protocol/dialects/fields.ts";
-import { errorReply, replyTo } from "#shared/protocol/dialects/replies.ts";
-import { dialectToken, isDialectToken } from "#shared/protocol/dialects/token.ts";
+import { errorReply, replyTo } from "#shared/protocol/dialects/requests.ts";
 import type { ForeignHandler, ForeignHandlers } from "#shared/rpc/dialects/incoming.ts";
 import { asRefused, type Peers } from "#shared/rpc/peer/peer.ts";
 import type { Agent } from "../agents/agent.ts";

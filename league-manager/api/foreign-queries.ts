@@ -1,9 +1,8 @@
 import { withoutVersion } from "#shared/games/game.ts";
+import { isDialectToken } from "#shared/protocol/dialects/dialect.ts";
 import { first, firstText, idOfSender, isFields } from "#shared/protocol/dialects/fields.ts";
 import type { ForeignMessage } from "#shared/protocol/dialects/forms.ts";
-import { errorReply, type ReplyHead, replyTo } from "#shared/protocol/dialects/replies.ts";
-import type { ForeignRequest } from "#shared/protocol/dialects/requests.ts";
-import { isDialectToken } from "#shared/protocol/dialects/token.ts";
+import { errorReply, type ForeignRequest, type ReplyHead, replyTo } from "#shared/protocol/dialects/requests.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { League, Match } from "../league/league.ts";
 import type { Projections } from "../projections/projections.ts";

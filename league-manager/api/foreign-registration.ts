@@ -2,14 +2,19 @@ import { findGameNamed, knownGameIds } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { cutTo, inOneLine } from "#shared/lib/text.ts";
 import { bareHost, isLoopback, parseEndpoint } from "#shared/protocol/addresses.ts";
-import { type DialectId, speechText } from "#shared/protocol/dialects/dialect.ts";
+import { type DialectId, dialectToken, speechText } from "#shared/protocol/dialects/dialect.ts";
 import { idOfSender } from "#shared/protocol/dialects/fields.ts";
 import type { ForeignMessage } from "#shared/protocol/dialects/forms.ts";
-import { errorReply, type ReplyHead, replyTo } from "#shared/protocol/dialects/replies.ts";
-import { type ForeignRegistration, type ForeignRequest, registrationIn } from "#shared/protocol/dialects/requests.ts";
-import { dialectToken } from "#shared/protocol/dialects/token.ts";
+import {
+  errorReply,
+  type ForeignRegistration,
+  type ForeignRequest,
+  type ReplyHead,
+  registrationIn,
+  replyTo,
+} from "#shared/protocol/dialects/requests.ts";
 import { fieldFaults } from "#shared/protocol/envelope.ts";
-import { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
+import { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import { type CreationLimit, TOO_MANY_CREATIONS } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import type { Agent } from "../agents/agent.ts";

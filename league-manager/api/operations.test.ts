@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import type { MessageType } from "#shared/protocol/envelope.ts";
 import { abortedR1M1, rpcOf, startTestManager, type TestManager, type Wire, won } from "../testing/test-manager.ts";
 
 let manager: TestManager;

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { knownGameIds } from "#shared/games/registry.ts";
 import { agentStates } from "#shared/protocol/lifecycle.ts";
-import { id } from "#shared/protocol/message-fields.ts";
-import { DisplayName } from "#shared/protocol/names.ts";
-import { BotHash } from "#shared/protocol/registration-messages.ts";
+import { DisplayName, id } from "#shared/protocol/message-fields.ts";
+import { BotHash } from "#shared/protocol/messages.ts";
 
 /** Arguments of the league manager's tools in plain form (PROTOCOL.md, section 4). */
 const version = z.string().max(100).default("1.0.0");

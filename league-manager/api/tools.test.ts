@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import type { MessageType } from "#shared/protocol/envelope.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";

@@ -1,6 +1,6 @@
 import type { Result } from "#shared/lib/result.ts";
+import type { MessageType } from "#shared/protocol/envelope.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
 
 /** The caller of a request that another manager answers. */
 interface RemoteCaller {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
+import { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
 import { endpointAt, given, open, player, tokenOf } from "./testing/commands.ts";
 
 describe("a player", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
+import { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
 import { nameCommitment } from "../agents/decide.ts";
 import { MAX_PLAYERS } from "../agents/entries.ts";
 import { startLeague } from "./leagues.ts";

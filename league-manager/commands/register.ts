@@ -2,12 +2,8 @@ import { withoutVersion } from "#shared/games/game.ts";
 import { knownGameIds } from "#shared/games/registry.ts";
 import type { MachineAddresses } from "#shared/protocol/addresses.ts";
 import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
-import {
-  ANY_GAME,
-  type PlayerRegisterRequest,
-  type RefereeRegisterRequest,
-} from "#shared/protocol/registration-messages.ts";
-import { offersWebSocket } from "#shared/protocol/transports.ts";
+import { offersWebSocket } from "#shared/protocol/message-fields.ts";
+import { ANY_GAME, type PlayerRegisterRequest, type RefereeRegisterRequest } from "#shared/protocol/messages.ts";
 import { type AdmittedPlayer, admitPlayer, admitReferee } from "../agents/admission.ts";
 import type { AgentKind, Capabilities } from "../agents/agent.ts";
 import { nameCommitment } from "../agents/decide.ts";

@@ -1,5 +1,4 @@
-import { type Contact, parseSpeech } from "#shared/protocol/dialects/dialect.ts";
-import { dialectToken } from "#shared/protocol/dialects/token.ts";
+import { type Contact, dialectToken, parseSpeech } from "#shared/protocol/dialects/dialect.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { League } from "../league/league.ts";
 

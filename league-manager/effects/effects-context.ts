@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import type { MachineAddresses } from "#shared/protocol/addresses.ts";
-import type { Timeouts } from "#shared/protocol/timeouts.ts";
+import type { Timeouts } from "#shared/protocol/message-fields.ts";
 import type { DialectPeers } from "#shared/rpc/dialects/dialect-peers.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import type { Agent } from "../agents/agent.ts";

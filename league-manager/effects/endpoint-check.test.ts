@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import type { MessageType } from "#shared/protocol/envelope.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { ok } from "#shared/lib/result.ts";
-import type { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
+import type { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
 import type { Caller } from "#shared/rpc/mcp/operations.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import type { Agent } from "../agents/agent.ts";

@@ -4,7 +4,7 @@ import { playerId } from "#shared/lib/ids.ts";
 import { bareHost, isLoopback } from "#shared/protocol/addresses.ts";
 import { NATIVE, speechText } from "#shared/protocol/dialects/dialect.ts";
 import { DEFAULT_FORM } from "#shared/protocol/dialects/forms.ts";
-import type { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
+import type { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
 import type { Answer, Caller } from "#shared/rpc/mcp/operations.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import type { Ledger } from "../ledger.ts";

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import type { MessageType } from "#shared/protocol/envelope.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { inboxEndpoint } from "../agents/inbox-endpoint.ts";
 import { oneMatch } from "../api/testing/streams.ts";

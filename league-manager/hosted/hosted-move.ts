@@ -1,4 +1,4 @@
-import { legalMove } from "#shared/games/read-move.ts";
+import { legalMove } from "#shared/games/move-text.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";

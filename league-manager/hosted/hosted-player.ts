@@ -1,9 +1,8 @@
 import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import type { ClockState } from "#shared/lib/time-control.ts";
-import type { Envelope } from "#shared/protocol/envelope.ts";
+import type { Envelope, MessageType } from "#shared/protocol/envelope.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
 import { GameInvite, GameResult, GameStart, MoveRequest } from "#shared/protocol/messages.ts";
 import { openingView } from "./opening-view.ts";
 

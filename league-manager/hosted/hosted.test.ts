@@ -1,8 +1,7 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
-import type { Envelope } from "#shared/protocol/envelope.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import type { Envelope, MessageType } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";

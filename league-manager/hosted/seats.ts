@@ -1,7 +1,7 @@
 import { knownGameIds } from "#shared/games/registry.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ErrorCode, errorNames, type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import type { PlayerRegisterRequest, PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
+import type { PlayerRegisterRequest, PlayerRegisterResponse } from "#shared/protocol/messages.ts";
 import type { Answer, Caller } from "#shared/rpc/mcp/operations.ts";
 import { isHosted } from "../agents/inbox-endpoint.ts";
 import type { Homes } from "../cluster/homes.ts";

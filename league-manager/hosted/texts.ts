@@ -1,5 +1,5 @@
 import { reasonInWords, winnersInWords } from "#shared/games/game.ts";
-import { listName, wordOf } from "#shared/games/read-move.ts";
+import { listName, wordOf } from "#shared/games/move-text.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { counted } from "#shared/lib/text.ts";
 import { clockInWords } from "#shared/web/texts/clock-text.ts";

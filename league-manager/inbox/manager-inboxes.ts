@@ -1,6 +1,6 @@
 import { createRandom } from "#shared/lib/rng.ts";
 import { type DialectPeers, withDialects } from "#shared/rpc/dialects/dialect-peers.ts";
-import type { Listening } from "#shared/rpc/http/listen.ts";
+import type { Listening } from "#shared/rpc/http/http-server.ts";
 import { localUrl, machineAddresses, urlsOf } from "#shared/rpc/http/machine-addresses.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config/config.ts";

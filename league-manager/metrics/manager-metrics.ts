@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/lib/clock.ts";
-import { VERSION } from "#shared/runtime/process/version.ts";
+import { VERSION } from "#shared/runtime/program.ts";
 import type { Ledger } from "../ledger.ts";
 import type { QueueStats } from "../queue/match-queue.ts";
 import type { CountedLedger } from "./counted-ledger.ts";

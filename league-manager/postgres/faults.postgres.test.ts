@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { GENESIS } from "#shared/lib/hash-chain.ts";
+import { GENESIS } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { sharedPostgres, startPostgres } from "#shared/store/testing/postgres-server.ts";
 import { DatabaseUnavailable } from "../shared-run/run-database.ts";

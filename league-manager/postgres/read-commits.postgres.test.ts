@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { GENESIS } from "#shared/lib/hash-chain.ts";
+import { GENESIS } from "#shared/lib/hash.ts";
 import { openPostgres } from "#shared/store/postgres/connection.ts";
 import { sharedPostgres } from "#shared/store/testing/postgres-server.ts";
 import type { LaterCommits } from "../shared-run/run-database.ts";

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { inTransaction } from "#shared/store/postgres/connection.ts";
-import { readCommits } from "#shared/store/postgres/log-statements.ts";
+import { readCommits } from "#shared/store/postgres/postgres-event-log.ts";
 import type { Profile } from "../agents/agent.ts";
 import type { LaterCommits } from "../shared-run/run-database.ts";
 import { type RunTransaction, transactionOn } from "./run-transaction.ts";

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { jsonTexts, type Queryable, readStream, readStreams } from "#shared/store/postgres/log-statements.ts";
+import { jsonTexts, type Queryable, readStream, readStreams } from "#shared/store/postgres/postgres-event-log.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
 import { withRunErrors } from "./run-errors.ts";
 import type { RunTables } from "./tables.ts";

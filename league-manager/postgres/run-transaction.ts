@@ -1,5 +1,5 @@
 import type { ClientBase } from "pg";
-import type { Queryable } from "#shared/store/postgres/log-statements.ts";
+import type { Queryable } from "#shared/store/postgres/postgres-event-log.ts";
 
 /**
  * A transaction of the run. Each statement is sent without waiting for the answers to earlier ones. After a statement has failed, all later ones reject

@@ -1,5 +1,5 @@
 import type { RecordedEvent, StreamAppend } from "#shared/store/event-log.ts";
-import { chainAppends, EMPTY_HEAD, readHeads, type StreamHead } from "#shared/store/postgres/log-statements.ts";
+import { chainAppends, EMPTY_HEAD, readHeads, type StreamHead } from "#shared/store/postgres/postgres-event-log.ts";
 import type { LaterCommits } from "../shared-run/run-database.ts";
 import type { RunTransaction } from "./run-transaction.ts";
 

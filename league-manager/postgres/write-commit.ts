@@ -1,5 +1,5 @@
 import type { RecordedEvent } from "#shared/store/event-log.ts";
-import { insertEvents, jsonTexts, type PostgresStatement } from "#shared/store/postgres/log-statements.ts";
+import { insertEvents, jsonTexts, type PostgresStatement } from "#shared/store/postgres/postgres-event-log.ts";
 import type { Write } from "../ledger.ts";
 import type { MatchQueue } from "../queue/match-queue.ts";
 import type { NewCommit } from "../shared-run/run-database.ts";

@@ -1,4 +1,4 @@
-import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
+import { LEAGUE_COMMAND } from "#shared/runtime/program.ts";
 import { areCompleted, type LiveEvent, leagueCompleted, notice } from "./live.ts";
 import type { Projections } from "./projections.ts";
 

@@ -1,4 +1,4 @@
-import type { Listening } from "#shared/rpc/http/listen.ts";
+import type { Listening } from "#shared/rpc/http/http-server.ts";
 import { machineAddresses } from "#shared/rpc/http/machine-addresses.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { awaitedBy, type StartRule } from "../agents/awaited-players.ts";

@@ -1,6 +1,6 @@
 import { throwLater } from "#shared/lib/clock.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
-import { admitsOthers } from "#shared/runtime/config/run-seed.ts";
+import { admitsOthers } from "#shared/runtime/config/config.ts";
 import { StartError, StoreLost } from "#shared/runtime/process/exit.ts";
 import { unwritableCause } from "#shared/store/store-errors.ts";
 import { leagueFollowUps } from "../commands/follow-ups.ts";

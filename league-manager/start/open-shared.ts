@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { throwLater } from "#shared/lib/clock.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
-import { admitsOthers } from "#shared/runtime/config/run-seed.ts";
+import { admitsOthers } from "#shared/runtime/config/config.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 import { StoreBusy, UnusableEvent } from "#shared/store/store-errors.ts";
 import { leagueFollowUps } from "../commands/follow-ups.ts";

@@ -1,10 +1,9 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import type { AnswerTimes } from "#shared/protocol/answer-times.ts";
+import type { AnswerTimes } from "#shared/protocol/message-fields.ts";
 import type { RecordedEvent, StreamAppend } from "#shared/store/event-log.ts";
-import type { Statement } from "#shared/store/group-commit.ts";
 import { sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
 import { isBroken } from "#shared/store/store-errors.ts";
-import type { Writer } from "#shared/store/writer.ts";
+import type { Statement, Writer } from "#shared/store/writer.ts";
 import type { Profile } from "../agents/agent.ts";
 import type { LeagueSnapshot } from "../league/snapshot.ts";
 import type { Write } from "../ledger.ts";

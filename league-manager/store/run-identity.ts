@@ -1,5 +1,5 @@
 import type { Ids } from "#shared/lib/ids.ts";
-import { assertSeed, newSeed } from "#shared/runtime/config/run-seed.ts";
+import { assertSeed, newSeed } from "#shared/runtime/config/config.ts";
 import type { ManagerStore } from "./manager-store.ts";
 
 /** The values that are fixed for a run. They are rows of the store instead of events, because the seed is secret. */

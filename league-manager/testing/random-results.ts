@@ -1,9 +1,7 @@
 import { findGame } from "#shared/games/registry.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
-import type { Command } from "#shared/session/decide.ts";
-import { create, decide } from "#shared/session/decide.ts";
-import type { Session } from "#shared/session/session.ts";
+import { type Command, create, decide, type Session } from "#shared/session/session.ts";
 import { resultOf } from "./results.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";

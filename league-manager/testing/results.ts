@@ -1,7 +1,7 @@
 import { findGame } from "#shared/games/registry.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
-import type { Command } from "#shared/session/decide.ts";
 import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
+import type { Command } from "#shared/session/session.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";

@@ -7,7 +7,7 @@ import { onTestFinished, vi } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import type { MessageType } from "#shared/protocol/envelope.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcRequest, rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";

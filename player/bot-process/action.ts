@@ -1,4 +1,4 @@
-import { kindOf } from "#shared/lib/kind-of.ts";
+import { kindOf } from "#shared/lib/text.ts";
 
 /** A bot returned no action. The message says what it returned, without the content, so that the referee may receive it. */
 export class NotAnAction extends Error {}

@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { builtInBots } from "#shared/games/built-in-bots.ts";
+import { clueFault } from "#shared/games/codenames-clues.ts";
+import { WORDS } from "#shared/games/codenames-words.ts";
 import { games } from "#shared/games/registry.ts";
-import { clueFault } from "#shared/games/words/codenames-clues.ts";
-import { WORDS } from "#shared/games/words/codenames-words.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { playMatches } from "../testing/matches.ts";
 import { WORD_LISTS } from "./codenames/word-lists.ts";

@@ -1,5 +1,5 @@
+import { type ClueRule, clueFault } from "#shared/games/codenames-clues.ts";
 import type { CodenamesAction, CodenamesCard, CodenamesView } from "#shared/games/codenames-view.ts";
-import { type ClueRule, clueFault } from "#shared/games/words/codenames-clues.ts";
 import type { Random } from "#shared/lib/rng.ts";
 import type { Bot } from "../sdk.ts";
 import { WORD_LISTS } from "./codenames/word-lists.ts";

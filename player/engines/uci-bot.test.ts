@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ChessState, chess } from "#shared/games/chess.ts";
-import { applyLegal } from "#shared/games/contract/play.ts";
+import { applyLegal } from "#shared/games/contract/obligation.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";

@@ -1,4 +1,4 @@
-import { withoutRookCapture } from "#shared/games/chess/position.ts";
+import { withoutRookCapture } from "#shared/games/chess/moves.ts";
 import { chess } from "#shared/games/chess.ts";
 import type { GameId } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "#shared/lib/result.ts";
-import { didYouMean } from "#shared/lib/suggestion.ts";
+import { didYouMean } from "#shared/lib/text.ts";
 
 /** An option that an engine has declared. */
 export interface EngineOption {

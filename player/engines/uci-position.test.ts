@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type ChessState, type ChessView, chess } from "#shared/games/chess.ts";
-import { applyLegal } from "#shared/games/contract/play.ts";
+import { applyLegal } from "#shared/games/contract/obligation.ts";
 import { positionCommand, startOf } from "./uci-position.ts";
 
 /** Returns the view of white after the moves. */

@@ -1,6 +1,5 @@
 import { faultLine } from "#shared/lib/schema-messages.ts";
-import { didYouMean } from "#shared/lib/suggestion.ts";
-import { parsedJson } from "#shared/lib/text.ts";
+import { didYouMean, parsedJson } from "#shared/lib/text.ts";
 import { UciSettings } from "#shared/runtime/config/uci.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 

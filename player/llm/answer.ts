@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Game, Role } from "#shared/games/game.ts";
-import { explainIllegal, readMove, wordOf } from "#shared/games/read-move.ts";
+import { explainIllegal, readMove, wordOf } from "#shared/games/move-text.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
-import type { Completion } from "#shared/rpc/llm/completion.ts";
+import type { Completion } from "#shared/rpc/llm/completions.ts";
 
 /** The reasons why an answer of a model is not an action. */
 export const answerFaults = ["refusal", "no_action", "truncated", "illegal_move"] as const;

@@ -1,5 +1,5 @@
 import type { Game, Role } from "#shared/games/game.ts";
-import { listName, wordOf } from "#shared/games/read-move.ts";
+import { listName, wordOf } from "#shared/games/move-text.ts";
 import type { AnswerFormat } from "#shared/rpc/llm/answer-format.ts";
 
 /** The version of the texts in this file. Raise it with each change of a text or of the format, because records name the version of their prompts. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import "#shared/lib/schema-messages.ts";
 import { parsedJson } from "#shared/lib/text.ts";
-import { completionFaults } from "#shared/rpc/llm/completion.ts";
+import { completionFaults } from "#shared/rpc/llm/completions.ts";
 import { answerFaults } from "./answer.ts";
 
 /** The reasons why a model has chosen no action, or an action that was not accepted. */

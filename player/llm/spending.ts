@@ -1,5 +1,4 @@
-import type { Completion } from "#shared/rpc/llm/completion.ts";
-import type { ChatMessage } from "#shared/rpc/llm/completions.ts";
+import type { ChatMessage, Completion } from "#shared/rpc/llm/completions.ts";
 import type { LlmSettings } from "#shared/runtime/config/llm.ts";
 import type { Answered, LlmRecord } from "./records.ts";
 

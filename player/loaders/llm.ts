@@ -8,7 +8,7 @@ import { inOneLine, parsedJson } from "#shared/lib/text.ts";
 import { Completions } from "#shared/rpc/llm/completions.ts";
 import { DEFAULT_KEY_VARIABLE, LlmSettings } from "#shared/runtime/config/llm.ts";
 import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
-import { VERSION } from "#shared/runtime/process/version.ts";
+import { VERSION } from "#shared/runtime/program.ts";
 import { LlmPlayer } from "../llm/llm-player.ts";
 import { PROMPT_VERSION } from "../llm/prompt.ts";
 import { matchRecordsIn } from "../llm/record-files.ts";

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
-import { VERSION } from "#shared/runtime/process/version.ts";
+import { VERSION } from "#shared/runtime/program.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import { botHome } from "../testing/home.ts";
 import { matchInfo, playerTurn } from "../testing/turns.ts";

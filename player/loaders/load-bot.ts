@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { BUILT_IN_BOTS, builtInBots } from "#shared/games/built-in-bots.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { endingOf } from "#shared/lib/module-file.ts";
-import { didYouMean } from "#shared/lib/suggestion.ts";
+import { didYouMean } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { hashOfBuiltIn } from "../bot-hash.ts";
 import { formOf } from "../bot-process/bot-object.ts";

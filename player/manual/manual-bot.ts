@@ -1,4 +1,4 @@
-import { legalMove, listName, wordOf } from "#shared/games/read-move.ts";
+import { legalMove, listName, wordOf } from "#shared/games/move-text.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { shownView } from "#shared/games/view-history.ts";
 import { matchRef } from "#shared/lib/ids.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { BOARD_SIZE, BoardWord } from "#shared/games/codenames.ts";
+import { fold } from "#shared/games/codenames-clues.ts";
 import type { CodenamesAction, SkipReason } from "#shared/games/codenames-view.ts";
-import { fold } from "#shared/games/words/codenames-clues.ts";
 import { cutTo, jsonOf, parsedJson } from "#shared/lib/text.ts";
 import { readWritten, type ValueSchema } from "#shared/lib/written-values.ts";
 import type { CallerAnswer } from "#shared/rpc/jsonrpc/caller-input.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import type { MessageType } from "#shared/protocol/envelope.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";

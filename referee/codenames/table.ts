@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Role } from "#shared/games/game.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import type { Statement } from "#shared/store/group-commit.ts";
+import type { Statement } from "#shared/store/writer.ts";
 import type { Pending, PlayerType } from "./flow.ts";
 
 /** A game of create_new_game: its players and its open question. */

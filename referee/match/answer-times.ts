@@ -1,4 +1,4 @@
-import type { AnswerTimes } from "#shared/protocol/answer-times.ts";
+import type { AnswerTimes } from "#shared/protocol/message-fields.ts";
 
 interface Measured {
   readonly timesMs: number[];

@@ -2,7 +2,7 @@ import { isoAt } from "#shared/lib/clock.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import type { ClockState } from "#shared/lib/time-control.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
-import { charge, clockFault, timeLeft } from "#shared/session/clock.ts";
+import { charge, clockFault, timeLeft } from "#shared/session/clocks.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SeatedPlayer } from "./ask.ts";
 import type { AskFault } from "./ask-fault.ts";

@@ -1,6 +1,6 @@
 import type { Game, Role } from "#shared/games/game.ts";
 import { historyIn, withHistory } from "#shared/games/view-history.ts";
-import type { OmittedHistory } from "#shared/protocol/view-history.ts";
+import type { OmittedHistory } from "#shared/protocol/message-fields.ts";
 
 /** The fields of a MOVE_REQUEST with a view. */
 interface ShownView {

@@ -1,6 +1,6 @@
 import { readingOf } from "#shared/protocol/dialects/answers.ts";
 import { firstText, idOfSender } from "#shared/protocol/dialects/fields.ts";
-import { errorReply, replyTo } from "#shared/protocol/dialects/replies.ts";
+import { errorReply, replyTo } from "#shared/protocol/dialects/requests.ts";
 import type { ForeignHandler, ForeignHandlers } from "#shared/rpc/dialects/incoming.ts";
 import type { AnswerKind, LateAnswers } from "#shared/rpc/dialects/late-answers.ts";
 

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Statement } from "#shared/store/group-commit.ts";
-import type { Writer } from "#shared/store/writer.ts";
+import type { Statement, Writer } from "#shared/store/writer.ts";
 
 /** The session of a match under an epoch. */
 export interface MatchRow {

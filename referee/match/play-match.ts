@@ -1,8 +1,7 @@
 import { err, type Result } from "#shared/lib/result.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import type { Fault } from "#shared/session/entry.ts";
-import { GameFault, rolesToAct } from "#shared/session/game-answers.ts";
-import type { Session } from "#shared/session/session.ts";
+import { GameFault, rolesToAct, type Session } from "#shared/session/session.ts";
 import { MatchAnswerTimes } from "./answer-times.ts";
 import type { SeatedPlayer } from "./ask.ts";
 import { type AskFault, publishedFault } from "./ask-fault.ts";

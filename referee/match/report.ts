@@ -7,8 +7,8 @@ import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import type { CallFault } from "#shared/rpc/peer/call.ts";
 import { asRefused, type Peers } from "#shared/rpc/peer/peer.ts";
-import type { KeptRegistration } from "#shared/runtime/kept-registration.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
+import type { KeptRegistration } from "#shared/runtime/registration.ts";
 import type { MatchDriver } from "./driven-match.ts";
 import { notificationsAnswered, notifyResult } from "./messages.ts";
 

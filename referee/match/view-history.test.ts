@@ -1,8 +1,8 @@
 /** The views of a player that wants only the new part of their history (PROTOCOL.md, section 2). */
 import { afterEach, expect, it } from "vitest";
 import { rps } from "#shared/games/rps.ts";
+import type { OmittedHistory } from "#shared/protocol/message-fields.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
-import type { OmittedHistory } from "#shared/protocol/view-history.ts";
 import type { ReceivedMessage } from "../testing/match.ts";
 import { askForMove } from "./ask-move.ts";
 import { sessionOf } from "./driven-match.ts";

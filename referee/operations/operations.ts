@@ -1,5 +1,5 @@
 import { ok } from "#shared/lib/result.ts";
-import * as announcements from "#shared/protocol/announcements.ts";
+import * as announcements from "#shared/protocol/messages.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { protocolRejected } from "../sessions/rejections.ts";
 import { isManager, type RefereeContext } from "./context.ts";

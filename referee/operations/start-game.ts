@@ -3,9 +3,8 @@ import { findGame } from "#shared/games/registry.ts";
 import { hmacBase64Url } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { ok, type Result } from "#shared/lib/result.ts";
-import { id } from "#shared/protocol/message-fields.ts";
+import { id, Timeouts } from "#shared/protocol/message-fields.ts";
 import * as messages from "#shared/protocol/messages.ts";
-import { Timeouts } from "#shared/protocol/timeouts.ts";
 import type { Referee } from "../referee.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
-import { explainIllegal, readMove } from "#shared/games/read-move.ts";
+import { explainIllegal, readMove } from "#shared/games/move-text.ts";
 import { isSessionId } from "#shared/lib/ids.ts";
 import { ok, type Result } from "#shared/lib/result.ts";
 import { id, WrittenMove } from "#shared/protocol/message-fields.ts";

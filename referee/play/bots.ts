@@ -1,7 +1,6 @@
-import { builtInBots, playsGame } from "#shared/games/built-in-bots.ts";
+import { builtInBots, builtInOpponents, playsGame } from "#shared/games/built-in-bots.ts";
 import type { Role } from "#shared/games/game.ts";
-import type { Opponent } from "#shared/games/new-game/choices.ts";
-import { builtInOpponents } from "#shared/games/new-game/opponents.ts";
+import type { Opponent } from "#shared/games/new-game-choices.ts";
 import { isBuiltIn } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";

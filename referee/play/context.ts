@@ -1,5 +1,5 @@
 import type { Role } from "#shared/games/game.ts";
-import type { Opponent } from "#shared/games/new-game/choices.ts";
+import type { Opponent } from "#shared/games/new-game-choices.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { Writer } from "#shared/store/writer.ts";

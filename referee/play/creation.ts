@@ -5,7 +5,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { messageOf, ok, type Result } from "#shared/lib/result.ts";
 import { readWritten, type ValueSchema } from "#shared/lib/written-values.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { Statement } from "#shared/store/group-commit.ts";
+import type { Statement } from "#shared/store/writer.ts";
 import { GUEST } from "#shared/web/game-view.ts";
 import { secretFrom } from "../sessions/host.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, delimiter, join } from "node:path";
-import type { Level, Opponent } from "#shared/games/new-game/choices.ts";
+import type { Level, Opponent } from "#shared/games/new-game-choices.ts";
 
 /** A chess engine at one strength, as an opponent of people. */
 export interface EngineOpponent extends Opponent {

@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
-import { explainIllegal, listName, readMove, wordOf } from "#shared/games/read-move.ts";
+import { explainIllegal, listName, readMove, wordOf } from "#shared/games/move-text.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
-import { type WaitProgress, withProgress } from "#shared/rpc/jsonrpc/wait-progress.ts";
+import { type WaitProgress, withProgress } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "../sessions/host.ts";
 import type { StoredSession } from "../sessions/live-sessions.ts";

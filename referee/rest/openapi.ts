@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { knownGameIds } from "#shared/games/registry.ts";
-import { VERSION } from "#shared/runtime/process/version.ts";
+import { VERSION } from "#shared/runtime/program.ts";
 import {
   ActionTaken,
   CreatedSession,

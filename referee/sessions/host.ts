@@ -2,15 +2,13 @@ import { once } from "node:events";
 import type { Game, Role } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { type Clock, throwLater } from "#shared/lib/clock.ts";
-import { hmacBase64Url } from "#shared/lib/hash.ts";
-import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
+import { hmacBase64Url, type RecordedEvent } from "#shared/lib/hash.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { TimeControl } from "#shared/lib/time-control.ts";
-import { create, type Decision } from "#shared/session/decide.ts";
 import { eventOf, type Fault } from "#shared/session/entry.ts";
 import { replay } from "#shared/session/replay.ts";
-import type { Session } from "#shared/session/session.ts";
-import type { Statement } from "#shared/store/group-commit.ts";
+import { create, type Decision, type Session } from "#shared/session/session.ts";
+import type { Statement } from "#shared/store/writer.ts";
 import { expiry } from "./expiry.ts";
 import {
   type Alongside,

@@ -1,13 +1,12 @@
 import { EventEmitter } from "node:events";
 import { findGame } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
-import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
+import type { RecordedEvent } from "#shared/lib/hash.ts";
 import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
-import { type Command, decide } from "#shared/session/decide.ts";
 import { eventOf } from "#shared/session/entry.ts";
 import { replay } from "#shared/session/replay.ts";
-import type { Session } from "#shared/session/session.ts";
-import type { Statement } from "#shared/store/group-commit.ts";
+import { type Command, decide, type Session } from "#shared/session/session.ts";
+import type { Statement } from "#shared/store/writer.ts";
 import { GameNotLoaded, type Rejection, rejected } from "./rejections.ts";
 import type { Access, SessionStore, Snapshot } from "./session-store.ts";
 

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { MessageType } from "#shared/protocol/envelope.ts";
 import { errorNames } from "#shared/protocol/errors.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { people, round, USERS } from "../codenames/testing/answers.ts";
 import { connectHost } from "../codenames/testing/host.ts";

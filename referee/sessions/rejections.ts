@@ -1,6 +1,6 @@
 import { err, type Result } from "#shared/lib/result.ts";
 import { type ErrorCode, type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import { type Rejection as RejectionOf, sessionRejectionCodes } from "#shared/session/decide.ts";
+import { type Rejection as RejectionOf, sessionRejectionCodes } from "#shared/session/session.ts";
 
 /** HTTP status of each REST error code. */
 export const restStatus = {

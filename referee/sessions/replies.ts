@@ -2,8 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { ok, type Result } from "#shared/lib/result.ts";
-import type { Statement } from "#shared/store/group-commit.ts";
-import type { Writer } from "#shared/store/writer.ts";
+import type { Statement, Writer } from "#shared/store/writer.ts";
 import { type Rejection, rejected } from "./rejections.ts";
 
 export const REPLY_SCHEMA = `

@@ -2,8 +2,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { DisplayName } from "#shared/protocol/names.ts";
-import type { Statement } from "#shared/store/group-commit.ts";
+import { DisplayName } from "#shared/protocol/message-fields.ts";
+import type { Statement } from "#shared/store/writer.ts";
 
 /** The kind of a seat's holder: an agent that calls over MCP or REST, a person, or a player process that the host asks for moves. */
 export type SeatKind = "agent" | "human" | "bot";

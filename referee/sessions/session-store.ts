@@ -1,8 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EventLog } from "#shared/store/event-log.ts";
-import type { Statement } from "#shared/store/group-commit.ts";
 import { EVENT_LOG_SCHEMA, sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
-import type { Writer } from "#shared/store/writer.ts";
+import type { Statement, Writer } from "#shared/store/writer.ts";
 
 /** A seat of a new session. Its agent is created with it if it does not exist yet. */
 export interface Seat {

@@ -1,6 +1,6 @@
 import type { Game, Role } from "#shared/games/game.ts";
 import { err } from "#shared/lib/result.ts";
-import type { Command } from "#shared/session/decide.ts";
+import type { Command } from "#shared/session/session.ts";
 import type { Alongside, Committed } from "./live-sessions.ts";
 
 /** An action of a role, as it was received. */

@@ -9,7 +9,7 @@ import { type Clock, systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import type { MessageType } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";

@@ -1,5 +1,5 @@
 import type { Role, Viewer } from "#shared/games/game.ts";
-import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
+import type { RecordedEvent } from "#shared/lib/hash.ts";
 import type { Session } from "#shared/session/session.ts";
 import { resultOf } from "#shared/session/verdict.ts";
 import type { GameView, PlayerView } from "#shared/web/game-view.ts";

@@ -1,5 +1,5 @@
 import type { Viewer } from "#shared/games/game.ts";
-import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
+import type { RecordedEvent } from "#shared/lib/hash.ts";
 import { type Entry, parseEntry } from "#shared/session/entry.ts";
 import type { Session } from "#shared/session/session.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { findGame } from "#shared/games/registry.ts";
-import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
+import type { RecordedEvent } from "#shared/lib/hash.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
 import { createLobby } from "../sessions/lobby.ts";
 import { clockField } from "./shown-clock.ts";

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
+import type { RecordedEvent } from "#shared/lib/hash.ts";
 import { parseEntry } from "#shared/session/entry.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { ShownClock } from "#shared/web/game-view.ts";

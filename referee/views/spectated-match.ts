@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
+import type { RecordedEvent } from "#shared/lib/hash.ts";
 import type { Session } from "#shared/session/session.ts";
 import { resultOf } from "#shared/session/verdict.ts";
 import type { Lobby } from "../sessions/lobby.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
-import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { takeLimited } from "./limited.ts";
 import { type Conditions, FULL, MEASUREMENTS, QUICK, type Round } from "./rates.ts";
 import { LETTERS, measurementsOf, summarise } from "./summary/summary.ts";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { systemClock } from "#shared/lib/clock.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
-import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";

@@ -2,7 +2,7 @@ import type { Game } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { memoized } from "#shared/lib/memoized.ts";
-import { Timeouts } from "#shared/protocol/timeouts.ts";
+import { Timeouts } from "#shared/protocol/message-fields.ts";
 import type { Acceptance, CheckContext, CheckId } from "./check.ts";
 import { gamesToCheck, inviteTo } from "./checks/invitation.ts";
 import type { Caller } from "./league/caller.ts";

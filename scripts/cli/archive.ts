@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { databaseOption, endpointOption, gameFilesOption } from "#shared/runtime/cli/options.ts";
+import { databaseOption, endpointOption, gameFilesOption } from "#shared/runtime/command-options.ts";
 import { DATA_FOLDER } from "#shared/runtime/defaults.ts";
 import type { Places } from "../archive/personal-data/personal-data.ts";
 import { EXPORT_FOLDER, REPORT_FOLDER, REPORT_FORMATS, type ReportFormat } from "../archive/reports/report-formats.ts";

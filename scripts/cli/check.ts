@@ -1,7 +1,6 @@
 import { Option } from "commander";
-import { Timeouts } from "#shared/protocol/timeouts.ts";
-import { countOption, portOption } from "#shared/runtime/cli/options.ts";
-import { withPermissionOptions } from "#shared/runtime/cli/permission-options.ts";
+import { Timeouts } from "#shared/protocol/message-fields.ts";
+import { countOption, portOption, withPermissionOptions } from "#shared/runtime/command-options.ts";
 import { PORT_RANGES } from "#shared/runtime/defaults.ts";
 import { exitWith, subcommand } from "./command-line.ts";
 

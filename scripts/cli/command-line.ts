@@ -1,9 +1,8 @@
 import { Command } from "commander";
-import { takenByNpm } from "#shared/runtime/cli/npm-options.ts";
-import { withExamples, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { takenByNpm, withExamples, withUsageExit } from "#shared/runtime/command-options.ts";
 import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
 import { endWithNpm } from "#shared/runtime/process/parent-watchdog.ts";
-import { VERSION } from "#shared/runtime/process/version.ts";
+import { VERSION } from "#shared/runtime/program.ts";
 
 /** The command line of `league`. */
 export const program = withUsageExit(new Command("league"))

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { databaseOption, withExamples, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { databaseOption, withExamples, withUsageExit } from "#shared/runtime/command-options.ts";
 import { exitWith, subcommand } from "./command-line.ts";
 
 /** Adds the commands for the PostgreSQL database of a league with several managers. */

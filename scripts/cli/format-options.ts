@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { formatIds } from "#shared/formats/registry.ts";
-import { countOption } from "#shared/runtime/cli/options.ts";
+import { countOption } from "#shared/runtime/command-options.ts";
 
 /** Adds the options that replace the format of the leagues of a config. */
 export const withFormatOptions = (command: Command): Command =>

@@ -1,6 +1,5 @@
 import { Option } from "commander";
-import { clockFlag, countOption, moveMsFlag } from "#shared/runtime/cli/options.ts";
-import { withPermissionOptions } from "#shared/runtime/cli/permission-options.ts";
+import { clockFlag, countOption, moveMsFlag, withPermissionOptions } from "#shared/runtime/command-options.ts";
 import { DATA_FOLDER } from "#shared/runtime/defaults.ts";
 import { BOT_FILES } from "../../player/loaders/bot-files.ts";
 import { exitWith, subcommand } from "./command-line.ts";

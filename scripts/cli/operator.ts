@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { countOption, endpointOption } from "#shared/runtime/cli/options.ts";
+import { countOption, endpointOption } from "#shared/runtime/command-options.ts";
 import { DATA_FOLDER, MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
 import { exitWith, subcommand } from "./command-line.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { messageOf } from "#shared/lib/result.ts";
-import { countOption, playersOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { countOption, playersOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { startPostgres } from "#shared/store/testing/postgres-server.ts";
 import { compareCosts } from "./figures/comparison.ts";

@@ -1,7 +1,6 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import type { CallerAnswer, CallerQuestion } from "#shared/rpc/jsonrpc/caller-input.ts";
-import { type CompletionFault, completionOf } from "#shared/rpc/llm/completion.ts";
-import { Completions } from "#shared/rpc/llm/completions.ts";
+import { type CompletionFault, Completions, completionOf } from "#shared/rpc/llm/completions.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 
 export interface ModelOptions {

@@ -10,7 +10,7 @@ import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { wildcardHost } from "#shared/rpc/http/machine-addresses.ts";
 import { httpNetwork } from "#shared/rpc/network.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
-import { type PermissionFlags, permissionsOf } from "#shared/runtime/cli/permission-options.ts";
+import { type PermissionFlags, permissionsOf } from "#shared/runtime/command-options.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import type { CheckId } from "../check/check.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { counted, cutTo, escapeJson, escapeUnprintable, inOneLine } from "#shared/lib/text.ts";
 import { DATA_FOLDER } from "#shared/runtime/defaults.ts";
-import { loadGames } from "#shared/runtime/games/game-files.ts";
+import { loadGames } from "#shared/runtime/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import type { Standing } from "#shared/standings/standings.ts";
 import { type Export, exportOf, exportOfDatabase } from "../archive/export/export-store.ts";

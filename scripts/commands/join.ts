@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
-import { inspectAddress } from "#shared/runtime/cli/options.ts";
-import { type PermissionFlags, permissionsOf } from "#shared/runtime/cli/permission-options.ts";
-import { loadGames } from "#shared/runtime/games/game-files.ts";
+import { inspectAddress, type PermissionFlags, permissionsOf } from "#shared/runtime/command-options.ts";
+import { loadGames } from "#shared/runtime/game-files.ts";
 import { startPlayer } from "../../player/service.ts";
 
 interface JoinFlags extends PermissionFlags {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Interfaces } from "#shared/rpc/http/network-interfaces.ts";
+import type { Interfaces } from "#shared/rpc/http/machine-addresses.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { RPS } from "../testing/test-league.ts";
 import { addressLines, joinCommand, managerUrls, startHint } from "./manager-addresses.ts";

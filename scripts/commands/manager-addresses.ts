@@ -1,10 +1,9 @@
 import { relative } from "node:path";
 import { isLoopback } from "#shared/protocol/addresses.ts";
-import { isWildcard, urlsOf } from "#shared/rpc/http/machine-addresses.ts";
-import type { Interfaces } from "#shared/rpc/http/network-interfaces.ts";
-import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
+import { type Interfaces, isWildcard, urlsOf } from "#shared/rpc/http/machine-addresses.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import { DATA_FOLDER, PORT_RANGES } from "#shared/runtime/defaults.ts";
+import { LEAGUE_COMMAND } from "#shared/runtime/program.ts";
 
 /** Returns the manager's URLs for other machines, without `/mcp`: the endpoint of the config, else one URL for each address at which it listens. */
 export const managerUrls = ({ manager }: Config, interfaces: Interfaces): readonly string[] =>

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
-import type { McpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
+import type { McpEndpoint } from "#shared/rpc/mcp/mcp-endpoint.ts";
 import type { RemoteService } from "#shared/rpc/mcp/remote-service.ts";
 import { type OtherService, routedService } from "#shared/rpc/mcp/routed-service.ts";
 import type { McpService } from "#shared/rpc/mcp/server.ts";
@@ -9,7 +9,7 @@ import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import { isInUse, StoreInUse } from "#shared/runtime/files/locked-store.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
-import { VERSION } from "#shared/runtime/process/version.ts";
+import { VERSION } from "#shared/runtime/program.ts";
 
 /** The session hosts of a `league mcp`: the host of its new games, and a host for each other database file with a game that its client names. */
 interface McpHosts {

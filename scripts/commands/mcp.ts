@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { Writable } from "node:stream";
 import { type AgentProcess, type RunningAgent, runAgentProcess } from "#shared/runtime/agent.ts";
-import { loadGames } from "#shared/runtime/games/game-files.ts";
+import { loadGames } from "#shared/runtime/game-files.ts";
 
 interface McpFlags {
   /** The endpoint to which messages are forwarded; without it the command hosts games. */

@@ -1,12 +1,12 @@
 import { join, resolve } from "node:path";
 import { systemClock } from "#shared/lib/clock.ts";
 import type { TimeControl } from "#shared/lib/time-control.ts";
-import { RUN_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import { loadConfig } from "#shared/runtime/config/config-file.ts";
 import { DEFAULT_CONFIG } from "#shared/runtime/defaults.ts";
 import { readingStore } from "#shared/runtime/files/store-file.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { RUN_COMMAND } from "#shared/runtime/program.ts";
 import { checkFormat } from "#shared/store/sqlite.ts";
 import { isMatchRun } from "../match/terms-file.ts";
 import { faultOfRun, withAbsolutePaths } from "../run/agents.ts";

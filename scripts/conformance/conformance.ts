@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import { z } from "zod";
-import { withUsageExit } from "#shared/runtime/cli/options.ts";
+import { withUsageExit } from "#shared/runtime/command-options.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { launch, ROOT, temporaryFolder } from "../bench/process.ts";

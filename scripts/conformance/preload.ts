@@ -1,4 +1,4 @@
-import { replaceService } from "#shared/rpc/mcp/service.ts";
+import { replaceService } from "#shared/rpc/mcp/mcp-endpoint.ts";
 import { withFixtures } from "./fixtures.ts";
 
 // `node --import` loads this module before an agent, whose MCP endpoint then also has the fixtures of the conformance suite.

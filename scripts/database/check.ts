@@ -1,12 +1,15 @@
 import { counted } from "#shared/lib/text.ts";
-import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { LEAGUE_COMMAND } from "#shared/runtime/program.ts";
 import { type Connection, inTransaction } from "#shared/store/postgres/connection.ts";
-import { type CheckedLog, checkLog } from "#shared/store/postgres/log-check.ts";
-import { appendOnlyTables } from "#shared/store/postgres/log-tables.ts";
 import { assertSchema } from "#shared/store/postgres/migrations.ts";
+import {
+  appendOnlyTables,
+  type CheckedLog,
+  checkLog,
+  triggerFaults,
+} from "#shared/store/postgres/postgres-event-log.ts";
 import { rightFaults, writers } from "#shared/store/postgres/rights.ts";
-import { triggerFaults } from "#shared/store/postgres/triggers.ts";
 import { MIGRATIONS } from "../../league-manager/postgres/migrations.ts";
 import { LOST_MATCHES, MATCHES } from "../../league-manager/postgres/queue/job-queue-tables.ts";
 import { requireDatabase, withDatabase } from "./open.ts";

@@ -1,7 +1,7 @@
 import { counted } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { appendOnlyTables } from "#shared/store/postgres/log-tables.ts";
 import { inMigration, migrate } from "#shared/store/postgres/migrations.ts";
+import { appendOnlyTables } from "#shared/store/postgres/postgres-event-log.ts";
 import { assertRole, grantedRoles, grantRights, UnusableRole } from "#shared/store/postgres/rights.ts";
 import { MIGRATIONS } from "../../league-manager/postgres/migrations.ts";
 import { createJobQueue } from "../../league-manager/postgres/queue/job-queue-tables.ts";

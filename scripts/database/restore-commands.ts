@@ -1,4 +1,4 @@
-import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
+import { LEAGUE_COMMAND } from "#shared/runtime/program.ts";
 import type { Connection } from "#shared/store/postgres/connection.ts";
 import { grantedRoles } from "#shared/store/postgres/rights.ts";
 import { splitPassword } from "#shared/store/postgres/url.ts";

@@ -9,7 +9,7 @@ import type { Game } from "#shared/games/game.ts";
 import { faultLine } from "#shared/lib/schema-messages.ts";
 import { counted, cutTo, jsonOf, parsedJson } from "#shared/lib/text.ts";
 import { whereThrown } from "#shared/runtime/files/thrown-position.ts";
-import { loadGame } from "#shared/runtime/games/game-files.ts";
+import { loadGame } from "#shared/runtime/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { givenOptions } from "./game-options.ts";
 

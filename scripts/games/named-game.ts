@@ -1,7 +1,7 @@
 import { type Game, withoutVersion } from "#shared/games/game.ts";
 import { findGameNamed, knownGameIds } from "#shared/games/registry.ts";
-import { didYouMean } from "#shared/lib/suggestion.ts";
-import { isGameFile, loadGames } from "#shared/runtime/games/game-files.ts";
+import { didYouMean } from "#shared/lib/text.ts";
+import { isGameFile, loadGames } from "#shared/runtime/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 
 /** Returns the game that `--game` of a command selects: a built-in game by its id or name, or the game of a file, which it registers. */

@@ -3,9 +3,9 @@ import { basename, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { format, recordAtRandom } from "#shared/games/contract/playthroughs.ts";
 import { findGame } from "#shared/games/registry.ts";
-import { isInstalled, LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
-import { readGame } from "#shared/runtime/games/game-files.ts";
+import { readGame } from "#shared/runtime/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { isInstalled, LEAGUE_COMMAND } from "#shared/runtime/program.ts";
 import { writeStarter } from "../commands/starter-folder.ts";
 import { playthroughFileOf } from "./check-game.ts";
 

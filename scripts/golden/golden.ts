@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { Command } from "commander";
 import { systemClock } from "#shared/lib/clock.ts";
 import { counted } from "#shared/lib/text.ts";
-import { countOption, withExamples, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { countOption, withExamples, withUsageExit } from "#shared/runtime/command-options.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { type Difference, differencesBetween } from "./differences.ts";
 import { DIFFERENT_PLANS, SEEDS } from "./leagues/plans.ts";

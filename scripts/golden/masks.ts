@@ -1,6 +1,6 @@
 import { BUILT_IN_BOTS } from "#shared/games/built-in-bots.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { VERSION } from "#shared/runtime/process/version.ts";
+import { VERSION } from "#shared/runtime/program.ts";
 
 const VERSION_IN_TEXT = new RegExp(`(?<![\\d.])${VERSION.replaceAll(".", "\\.")}(?![\\d.]|-)`, "g");
 

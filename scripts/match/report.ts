@@ -1,5 +1,5 @@
 import { counted } from "#shared/lib/text.ts";
-import { sprtText } from "#shared/statistics/sprt-texts.ts";
+import { sprtText } from "#shared/statistics/sprt.ts";
 import { widthOf } from "../run/tables.ts";
 import { type MatchState, namesIn, ratingsOf } from "./result.ts";
 import type { Comparison } from "./score.ts";

@@ -1,6 +1,5 @@
-import { type Counts, countsOfGames } from "#shared/statistics/counts.ts";
+import { type Counts, countPairs, countsOfGames } from "#shared/statistics/counts.ts";
 import { gamesUntilSignificant, type Strength, strengthOf } from "#shared/statistics/elo.ts";
-import { countPairs } from "#shared/statistics/match-pairs.ts";
 import { gamesUntilDecided, type SprtOptions, type SprtStatus, sprtStatus } from "#shared/statistics/sprt.ts";
 import type { Match, Round } from "../../league-manager/league/league.ts";
 import { CANCELLED } from "../../league-manager/league/outcome.ts";

@@ -1,4 +1,4 @@
-import { sprtText } from "#shared/statistics/sprt-texts.ts";
+import { sprtText } from "#shared/statistics/sprt.ts";
 import { durationText, type Pace } from "./live-line.ts";
 import { type MatchState, namesIn, ratingsOf } from "./result.ts";
 import { eloText, likelihoodText, percentText } from "./texts.ts";

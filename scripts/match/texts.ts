@@ -1,7 +1,6 @@
 import { counted } from "#shared/lib/text.ts";
 import { type Interval, roundedGames } from "#shared/statistics/elo.ts";
-import type { SprtOptions } from "#shared/statistics/sprt.ts";
-import { hypothesisText } from "#shared/statistics/sprt-texts.ts";
+import { hypothesisText, type SprtOptions } from "#shared/statistics/sprt.ts";
 import type { Comparison, Forfeits } from "./score.ts";
 
 /** The names of players by id. */

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Command } from "commander";
 import { cutTo } from "#shared/lib/text.ts";
-import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { equivalentOf, readEquivalents } from "./equivalent.ts";
 import { importingTests, nearTests, productFiles } from "./selection.ts";

@@ -6,7 +6,9 @@ const root = join(import.meta.dirname, "../..");
 
 describe("the tests of a file", () => {
   it("are those in its folder and those elsewhere that import it", () => {
-    expect(nearTests(["shared/session/clock.ts", "shared/session/decide.ts"])).toEqual(["shared/session/**/*.test.ts"]);
+    expect(nearTests(["shared/session/clocks.ts", "shared/session/session.ts"])).toEqual([
+      "shared/session/**/*.test.ts",
+    ]);
     const importing = importingTests("shared/session/match-result.ts", root);
     expect(importing).toContain("referee/match/clocks.test.ts");
     expect(importing.filter((test) => test.startsWith("shared/session/"))).toEqual([]);
@@ -14,10 +16,10 @@ describe("the tests of a file", () => {
 
   it("are not changed, and neither are their helpers", () => {
     const session = productFiles(["shared/session"], root);
-    expect(session).toContain("shared/session/clock.ts");
+    expect(session).toContain("shared/session/clocks.ts");
     expect(session.filter((file) => /test/.test(file))).toEqual([]);
-    expect(productFiles(["shared/session/clock.ts:26-26", "shared/session/clock.test.ts"], root)).toEqual([
-      "shared/session/clock.ts:26-26",
+    expect(productFiles(["shared/session/clocks.ts:26-26", "shared/session/clocks.test.ts"], root)).toEqual([
+      "shared/session/clocks.ts:26-26",
     ]);
   });
 });

@@ -2,9 +2,9 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { escapeJson } from "#shared/lib/text.ts";
-import { openEventStream } from "#shared/rpc/http/event-source.ts";
-import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
+import { openEventStream } from "#shared/rpc/http/event-stream.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { LEAGUE_COMMAND } from "#shared/runtime/program.ts";
 import {
   Added,
   Annulled,

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
 import type { Browser } from "playwright-core";
-import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { requireProgram } from "#shared/runtime/testing/packages.ts";
 import { axeFaults } from "#shared/web/testing/axe.ts";
 import { launchChromium, setup } from "#shared/web/testing/chromium.ts";

@@ -1,5 +1,5 @@
 import { builtInBots } from "#shared/games/built-in-bots.ts";
-import { permissionArgs } from "#shared/runtime/cli/permission-options.ts";
+import { permissionArgs } from "#shared/runtime/command-options.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import type { PlayerConfig } from "#shared/runtime/config/players.ts";
 import type { AgentSpec } from "#shared/runtime/process/supervisor.ts";

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import type { Standing } from "#shared/standings/standings.ts";
-import { sprtText } from "#shared/statistics/sprt-texts.ts";
+import { sprtText } from "#shared/statistics/sprt.ts";
 import type { Awaited } from "../../league-manager/agents/awaited-players.ts";
 import {
   countText,

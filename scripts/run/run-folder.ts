@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Clock } from "#shared/lib/clock.ts";
 import { newRunSuffix, systemIds } from "#shared/lib/ids.ts";
-import { Config } from "#shared/runtime/config/config.ts";
-import { admitsOthers, assertSeed, newSeed } from "#shared/runtime/config/run-seed.ts";
-import { loadGames } from "#shared/runtime/games/game-files.ts";
+import { admitsOthers, assertSeed, Config, newSeed } from "#shared/runtime/config/config.ts";
+import { loadGames } from "#shared/runtime/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { readJson, writeJsonAtomically } from "./json-file.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
+import type { RecordedEvent } from "#shared/lib/hash.ts";
 import { replay, replayTexts } from "#shared/session/replay.ts";
 import { verdictOf } from "#shared/session/verdict.ts";
 import { summaryOf } from "../../league-manager/league/outcome.ts";

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "#shared/lib/clock.ts";
-import { readInterfaces } from "#shared/rpc/http/network-interfaces.ts";
+import { readInterfaces } from "#shared/rpc/http/machine-addresses.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { createSupervisor, type Supervisor } from "#shared/runtime/process/supervisor.ts";
 import type { ResultsDocument } from "../../league-manager/projections/document.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { messageTypes } from "#shared/protocol/message-types.ts";
+import { messageTypes } from "#shared/protocol/envelope.ts";
 import { LEAGUE_EVENT_TYPES } from "../../league-manager/league/events.ts";
 import { Coverage, MIN_RUNS } from "./coverage.ts";
 import { planOf } from "./random-plan.ts";

@@ -1,4 +1,4 @@
-import { type MessageType, messageTypes } from "#shared/protocol/message-types.ts";
+import { type MessageType, messageTypes } from "#shared/protocol/envelope.ts";
 import { ENTRY_TYPES } from "#shared/session/entry.ts";
 import type { Database } from "#shared/store/sqlite.ts";
 import { AGENT_EVENT_TYPES } from "../../league-manager/agents/events.ts";

@@ -1,5 +1,5 @@
 import { parsedJson } from "#shared/lib/text.ts";
-import type { ListenOptions } from "#shared/rpc/http/listen.ts";
+import type { ListenOptions } from "#shared/rpc/http/http-server.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { choiceIn, type DialectProgram, type Identity, type Message, WORDINGS } from "./dialect-programs.ts";

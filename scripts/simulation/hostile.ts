@@ -1,6 +1,5 @@
 import { derivedMessageId } from "#shared/lib/ids.ts";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import { type MessageType, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { type CheckedEnvelope, envelopesIn } from "./checks/envelopes.ts";
 import type { Change, Victims } from "./liar.ts";

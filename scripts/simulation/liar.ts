@@ -1,7 +1,6 @@
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { derivedMessageId } from "#shared/lib/ids.ts";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import { type MessageType, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { type CheckedEnvelope, envelopesIn } from "./checks/envelopes.ts";

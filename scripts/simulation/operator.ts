@@ -1,5 +1,4 @@
-import { newEnvelope } from "#shared/protocol/envelope.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import { type MessageType, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";

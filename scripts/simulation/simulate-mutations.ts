@@ -3,7 +3,7 @@ import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:f
 import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
-import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { temporaryFolder } from "../bench/process.ts";
 import { evidenceIn, type Mutation } from "./mutations/mutation.ts";
 import { MUTATIONS } from "./mutations/mutations.ts";

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { parsedJson } from "#shared/lib/text.ts";
-import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { faultsOfMemory } from "./checks/memory.ts";
 import { RULES, ruleOf } from "./checks/rules.ts";

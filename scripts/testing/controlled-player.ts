@@ -2,7 +2,7 @@
 import { EventEmitter } from "node:events";
 import { z } from "zod";
 import { knownGameIds } from "#shared/games/registry.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import type { MessageType } from "#shared/protocol/envelope.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { serveTools } from "#shared/rpc/testing/loopback.ts";
 import { tool } from "../../referee/play/testing/play.ts";

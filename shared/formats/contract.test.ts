@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from "vitest";
-import type { Format, LeagueView, NewRound } from "./format.ts";
+import { activePlayers, type Format, type LeagueView, matchesOf, type NewRound, openMatches } from "./format.ts";
 import { FORMATS } from "./registry.ts";
 import { type Disturbances, playLeague, type SimulatedLeague, type Step } from "./testing/play-league.ts";
-import { activePlayers, matchesOf, openMatches } from "./view.ts";
 
 /** Options with which a league of 64 players ends soon, for formats whose default is a long league. */
 const SHORT: Readonly<Record<string, object>> = {

@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createRandom } from "#shared/lib/rng.ts";
-import { doubleElimination } from "./double-elimination.ts";
+import { type Bracket, bracketOrder } from "./bracket.ts";
+import { doubleElimination, singleElimination } from "./elimination.ts";
 import type { Format, LeagueView } from "./format.ts";
-import type { Bracket } from "./pairing/bracket.ts";
-import { bracketOrder } from "./pairing/bracket-plan.ts";
-import { singleElimination } from "./single-elimination.ts";
 import { type Disturbances, playLeague, type Step } from "./testing/play-league.ts";
 
 interface Played {

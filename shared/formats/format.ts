@@ -1,7 +1,7 @@
 import type { ZodType } from "zod";
-import type { List } from "#shared/lib/list.ts";
+import { type List, listSummary } from "#shared/lib/list.ts";
 import type { SprtStatus } from "#shared/statistics/sprt.ts";
-import type { Bracket } from "./pairing/bracket.ts";
+import type { Bracket } from "./bracket.ts";
 
 /** A match of a league, as far as a format may know it. The league's own matches have this form. */
 export interface FormatMatch {
@@ -140,3 +140,27 @@ export interface Format<Options = unknown> {
   /** The bracket for pages: all ties, their players and matches, and where each player came from (elimination). */
   bracket?(view: LeagueView, options: Options): Bracket;
 }
+
+/** The players that can be paired, in the order of their seeding. */
+export const activePlayers = (view: LeagueView): readonly string[] =>
+  view.players.filter(({ hasLeft }) => !hasLeft).map(({ playerId }) => playerId);
+
+/** All matches, in the order of their pairing. */
+export const matchesOf = (view: LeagueView): readonly FormatMatch[] => view.rounds.flatMap(({ matches }) => matches);
+
+const counts = listSummary({
+  empty: () => ({ matches: 0, open: 0 }),
+  add(sum, { matches }: FormatRound, times) {
+    sum.matches += times * matches.length;
+    for (const { outcome } of matches) if (outcome === null) sum.open += times;
+  },
+});
+
+/** The number of matches. */
+export const matchCount = ({ rounds }: LeagueView): number => counts(rounds).matches;
+
+/** The number of matches that are not completed. */
+export const openMatches = ({ rounds }: LeagueView): number => counts(rounds).open;
+
+/** A key for two players in any order. */
+export const pairKey = (a: string, b: string): string => (a < b ? `${a} ${b}` : `${b} ${a}`);

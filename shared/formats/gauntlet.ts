@@ -1,7 +1,6 @@
 import { z } from "zod";
-import type { Format } from "./format.ts";
+import { activePlayers, type Format } from "./format.ts";
 import { keepPairs, nextOfSeries, pairOf, remainingOfSeries } from "./pair-series.ts";
-import { activePlayers } from "./view.ts";
 
 const Options = z.strictObject({
   champion: z

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { LeagueView } from "./format.ts";
+import { type LeagueView, matchesOf } from "./format.ts";
 import { ladder } from "./ladder.ts";
 import { playLeague, type SimulatedLeague } from "./testing/play-league.ts";
-import { matchesOf } from "./view.ts";
 
 /** The place of a player by strength, from 0. It is not the order of the players, up to 20 of them. */
 const place = (player: string): number => (Number(player.slice(1)) * 7) % 20;

@@ -1,6 +1,13 @@
-import { listSummary } from "#shared/lib/list-summary.ts";
-import type { FormatMatch, FormatRound, LeagueView, NewRound, Next } from "./format.ts";
-import { openMatches, pairKey } from "./view.ts";
+import { listSummary } from "#shared/lib/list.ts";
+import {
+  type FormatMatch,
+  type FormatRound,
+  type LeagueView,
+  type NewRound,
+  type Next,
+  openMatches,
+  pairKey,
+} from "./format.ts";
 
 /** Two players that play a series of matches. */
 export interface Pair {

@@ -1,11 +1,10 @@
-import { doubleElimination } from "./double-elimination.ts";
+import { doubleElimination, singleElimination } from "./elimination.ts";
 import type { Format } from "./format.ts";
 import { gauntlet } from "./gauntlet.ts";
 import { ladder } from "./ladder.ts";
-import { matchFormat } from "./match.ts";
+import { matchFormat } from "./match-format.ts";
 import { roundRobinFormat } from "./round-robin.ts";
-import { singleElimination } from "./single-elimination.ts";
-import { sprt } from "./sprt.ts";
+import { sprt } from "./sprt-format.ts";
 import { swiss } from "./swiss.ts";
 
 /** The formats. A new one is one file and one line here; the contract test then includes it. */

@@ -1,10 +1,16 @@
 import { z } from "zod";
 import { invariant } from "#shared/lib/result.ts";
-import type { Format, LeagueView, NewRound } from "./format.ts";
+import {
+  activePlayers,
+  type Format,
+  type LeagueView,
+  matchCount,
+  matchesOf,
+  type NewRound,
+  openMatches,
+  pairKey,
+} from "./format.ts";
 import { meetingsOf } from "./pair-series.ts";
-import { bergerRounds } from "./pairing/berger.ts";
-import { rotation } from "./rotation.ts";
-import { activePlayers, matchCount, matchesOf, openMatches, pairKey } from "./view.ts";
 
 const Options = z.strictObject({
   cycles: z
@@ -133,3 +139,97 @@ export const roundRobinFormat: Format<Options> = {
     return openMatches(view) + further + missedPairings(view, options).length;
   },
 };
+
+interface BergerRound {
+  readonly pairings: readonly (readonly [string, string])[];
+  readonly byes: readonly string[];
+}
+
+/** With an odd number of players the highest number of the tables is vacant, as in the FIDE tables. Its opponent has the bye. */
+const DUMMY = null;
+
+/**
+ * The Berger tables (FIDE Handbook C.05, Annex 1). The first-named player has the first role. With an odd number of players each has both roles
+ * equally often; with an even number the two counts differ by one.
+ */
+function bergerRounds(playerIds: readonly string[]): readonly BergerRound[] {
+  const seats: (string | null)[] = playerIds.length % 2 === 0 ? [...playerIds] : [...playerIds, DUMMY];
+  return Array.from({ length: seats.length - 1 }, (_, index) => {
+    const pairs = bergerRound(seats, index);
+    return {
+      pairings: pairs.filter((pair): pair is readonly [string, string] => !pair.includes(DUMMY)),
+      byes: pairs.filter((pair) => pair.includes(DUMMY)).flatMap((pair) => pair.filter((player) => player !== DUMMY)),
+    };
+  });
+}
+
+type Table = readonly [first: string | null, second: string | null];
+
+/**
+ * One round of the Berger tables, with the pairs in published order. The last seat keeps its place and changes its role every round. The other seats
+ * form a circle that turns by half of its size each round, and opposite seats are paired.
+ */
+function bergerRound(seats: readonly (string | null)[], index: number): readonly Table[] {
+  const circle = seats.length - 1;
+  const top = (index * (seats.length / 2)) % circle;
+  const seat = (place: number): string | null => seats[(place + circle) % circle] as string | null;
+  const last = seats[circle] as string | null;
+  const across = Array.from({ length: seats.length / 2 - 1 }, (_, k): Table => [seat(top + k + 1), seat(top - k - 1)]);
+  return [index % 2 === 0 ? [seat(top), last] : [last, seat(top)], ...across];
+}
+
+/**
+ * The schedule of n players for a game of k > 2 roles: n rounds of floor(n / k) matches.
+ *
+ * The players are assigned to n positions in a circle. Each position is a role of a match or a bye. Every round the players move by one position, so
+ * after n rounds every player has been in each position once: it has had every role floor(n / k) times and n mod k byes.
+ *
+ * Two players meet in a round if their distance on the circle is that of two positions of one match. `positionsOf` therefore distributes the
+ * positions of the matches so that all distances occur about equally often, and all players meet about equally often. With up to 24 players any two
+ * meet at least once and at most k + 1 times.
+ */
+export function rotation(playerIds: readonly string[], roleCount: number): readonly NewRound[] {
+  const count = playerIds.length;
+  const { matches, byes } = positionsOf(count, roleCount);
+  return playerIds.map((_, turn) => {
+    const playerAt = (position: number): string => playerIds[(position + turn) % count] as string;
+    return { pairings: matches.map((positions) => positions.map(playerAt)), byes: byes.map(playerAt) };
+  });
+}
+
+interface Positions {
+  /** The positions of each match on the circle, in the order of the roles. */
+  readonly matches: readonly (readonly number[])[];
+  readonly byes: readonly number[];
+}
+
+/** Distributes the positions greedily: each next position is the free one whose distances to the other positions of its match are used least. */
+function positionsOf(count: number, roleCount: number): Positions {
+  const free = new Set(Array.from({ length: count }, (_, position) => position));
+  const distance = (a: number, b: number): number => Math.min(Math.abs(a - b), count - Math.abs(a - b));
+  /** The number of meetings of two players by their distance. Players at opposite positions meet twice, because half a turn swaps them. */
+  const meetings = new Array<number>(Math.floor(count / 2) + 1).fill(0);
+  const perUse = (apart: number): number => (2 * apart === count ? 2 : 1);
+  const meetingsWith = (position: number, others: readonly number[]): number =>
+    others.reduce(
+      (sum, other) => sum + perUse(distance(position, other)) * (meetings[distance(position, other)] as number),
+      0,
+    );
+  const takePosition = (others: readonly number[]): number => {
+    const best = [...free].reduce((least, position) =>
+      meetingsWith(position, others) < meetingsWith(least, others) ? position : least,
+    );
+    for (const other of others) {
+      const apart = distance(best, other);
+      meetings[apart] = (meetings[apart] as number) + perUse(apart);
+    }
+    free.delete(best);
+    return best;
+  };
+  const matches = Array.from({ length: Math.floor(count / roleCount) }, () => {
+    const positions: number[] = [];
+    while (positions.length < roleCount) positions.push(takePosition(positions));
+    return positions;
+  });
+  return { matches, byes: [...free] };
+}

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { SharedList } from "#shared/lib/list.ts";
 import type { Format, FormatRound, LeagueView, Next } from "./format.ts";
 import { gauntlet } from "./gauntlet.ts";
-import { matchFormat } from "./match.ts";
+import { matchFormat } from "./match-format.ts";
 import { keepPairs } from "./pair-series.ts";
-import { sprt } from "./sprt.ts";
+import { sprt } from "./sprt-format.ts";
 import { playLeague } from "./testing/play-league.ts";
 
 const players = (ids: string) => [...ids].map((playerId) => ({ playerId, enteredAfter: 0, hasLeft: false }));

@@ -1,12 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PUBLISHED_SWISS } from "../standings/testing/published-swiss.ts";
-import type { LeagueView, NewRound } from "./format.ts";
-import { type RoleIndex, Roles, roleCost } from "./pairing/roles.ts";
-import { swiss } from "./swiss.ts";
-import { pairSwiss, type SwissPlayer, swissPlayers } from "./swiss-pairing.ts";
+import { type LeagueView, type NewRound, pairKey } from "./format.ts";
+import { type RoleIndex, Roles, roleCost } from "./roles.ts";
+import { pairSwiss, type SwissPlayer, swiss, swissPlayers } from "./swiss.ts";
 import { type Disturbances, playLeague } from "./testing/play-league.ts";
-import { pairKey } from "./view.ts";
 
 /** Plays a Swiss league to its end. The lower the number of a player, the better its results. */
 function play(playerCount: number, seed: string, rounds?: number, disturbances: Disturbances = {}): LeagueView {

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { type List, SharedList } from "#shared/lib/list.ts";
-import { listSummary } from "#shared/lib/list-summary.ts";
-import type { Game } from "../games/game.ts";
+import type { Game } from "#shared/games/game.ts";
+import { type List, listSummary, SharedList } from "#shared/lib/list.ts";
 import type { FormatMatch, FormatPlayer, FormatRound, LeagueView, NewRound } from "./format.ts";
 
 /** The teams of a league and the sides of its game. */

@@ -3,7 +3,7 @@ import { Chess } from "chess.js";
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../lib/rng.ts";
 import { type ChessState, chess } from "./chess.ts";
-import { applyLegal } from "./contract/play.ts";
+import { applyLegal } from "./contract/obligation.ts";
 
 const from = (fen?: string): ChessState => chess.initialState({ options: chess.options.parse({ fen }), seed: "" });
 

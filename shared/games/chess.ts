@@ -1,6 +1,6 @@
 import { Chess, DEFAULT_POSITION, type Square } from "chess.js";
 import { z } from "zod";
-import { err, ok, type Result } from "../lib/result.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
 import {
   ADJUDICATION_OPTIONS,
   ADJUDICATION_TEXTS,
@@ -11,12 +11,8 @@ import {
   NEEDED_OPTIONS,
   type Score,
 } from "./chess/adjudication.ts";
-import { DRAW, DRAW_OFFER_TEXTS, isOffered } from "./chess/draw-offers.ts";
-import { explainIllegalMove } from "./chess/illegal-moves.ts";
-import { listMoves, makeMove } from "./chess/moves.ts";
-import { type ChessOutcome, type Color, moveNumberOf, outcomeOf, plyOf, positionKey, turnOf } from "./chess/outcome.ts";
-import { startPosition, uciOfSan } from "./chess/position.ts";
-import { textOf } from "./chess/text.ts";
+import { explainIllegalMove, hasMove, listMoves, makeMove, startPosition, uciOfSan } from "./chess/moves.ts";
+import { DRAW, DRAW_OFFER_TEXTS, isOffered } from "./chess/terms.ts";
 import type { Game, Illegal } from "./game.ts";
 
 const ROLES = ["white", "black"] as const;
@@ -269,3 +265,76 @@ function stateAfter(before: ChessState, board: Chess, { move, score, offersDraw 
 
 const NO_OFFER = "your opponent has not offered a draw";
 const MOVE_LIMIT: ChessOutcome = { winner: null, reason: "move_limit" };
+
+type Color = "white" | "black";
+
+/** The result of a game; `winner` is null for a draw. */
+interface ChessOutcome {
+  readonly winner: Color | null;
+  readonly reason:
+    | "checkmate"
+    | "stalemate"
+    | "insufficient_material"
+    | "threefold_repetition"
+    | "fifty_moves"
+    | "move_limit"
+    | "resignation"
+    | "draw_adjudicated"
+    | "draw_agreed";
+}
+
+const FIFTY_MOVES_PLIES = 100;
+
+/** Returns the number of plies before a position, if its FEN counts moves from the beginning. */
+const plyOf = (fen: string): number => 2 * moveNumberOf(fen) - (turnOf(fen) === "white" ? 2 : 1);
+
+const moveNumberOf = (fen: string): number => Number(fen.split(" ", 6)[5]);
+
+const turnOf = (fen: string): Color => (fen.split(" ", 2)[1] === "w" ? "white" : "black");
+
+/**
+ * Returns the parts that make two positions the same: placement, side to move, castling and en passant (FIDE Laws,
+ * 9.2.3).
+ */
+const positionKey = (fen: string): string => fen.split(" ", 4).join(" ");
+
+/**
+ * Returns the outcome of a position, or null. Checkmate takes precedence over every draw (FIDE Laws, 5.1.1 and 9.6.2).
+ */
+function outcomeOf(
+  board: Chess,
+  mover: Color,
+  fen: string,
+  positions: readonly string[],
+  clock: number,
+): ChessOutcome | null {
+  if (!hasMove(board, fen)) {
+    return board.inCheck() ? { winner: mover, reason: "checkmate" } : { winner: null, reason: "stalemate" };
+  }
+  // Only a capture or a promotion can lead to insufficient material.
+  if (clock === 0 && board.isInsufficientMaterial()) return { winner: null, reason: "insufficient_material" };
+  const key = positions.at(-1);
+  if (positions.filter((position) => position === key).length >= 3)
+    return { winner: null, reason: "threefold_repetition" };
+  return clock >= FIFTY_MOVES_PLIES ? { winner: null, reason: "fifty_moves" } : null;
+}
+
+/** The part of a view that its text shows. */
+interface ShownPosition {
+  readonly fen: string;
+  readonly turn: string;
+  readonly outcome: { readonly winner: string | null; readonly reason: string } | null;
+  readonly draw_offer?: string | null;
+}
+
+/** Returns a position as text: the board with coordinates, the side to move or the result, and the FEN. */
+function textOf({ fen, turn, outcome, draw_offer }: ShownPosition): string {
+  const rows = (fen.split(" ", 1)[0] ?? "").split("/").map((rank, index) => {
+    const cells = rank.replace(/\d/g, (n) => ".".repeat(Number(n)));
+    return `${8 - index}  ${[...cells].join(" ")}`;
+  });
+  const end =
+    outcome && `The game is over: ${outcome.winner ? `${outcome.winner} wins` : "draw"} by ${outcome.reason}.`;
+  const offer = draw_offer && !outcome ? ` ${draw_offer} offers a draw.` : "";
+  return [...rows, "   a b c d e f g h", end ?? `${turn} to move.${offer}`, fen].join("\n");
+}

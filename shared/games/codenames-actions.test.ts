@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { codenames } from "./codenames.ts";
 import type { CodenamesState } from "./codenames-view.ts";
-import { readMove, wordOf } from "./read-move.ts";
+import { readMove, wordOf } from "./move-text.ts";
 import { act, begin, coveredOf, play, rejection, wordsWith } from "./testing/codenames.ts";
 
 const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;

@@ -1,11 +1,11 @@
 /** Version 2 of the rule for clues, which new sessions have, and version 1, which earlier sessions keep. */
 import { describe, expect, it, test } from "vitest";
-import { create } from "../session/decide.ts";
+import { create } from "#shared/session/session.ts";
 import { replayTexts } from "../session/replay.ts";
 import { codenames } from "./codenames.ts";
+import { clueFault } from "./codenames-clues.ts";
+import { WORDS } from "./codenames-words.ts";
 import { begin, rejection, wordsWith } from "./testing/codenames.ts";
-import { clueFault } from "./words/codenames-clues.ts";
-import { WORDS } from "./words/codenames-words.ts";
 
 const fault = (clue: string, word: string): string | null => clueFault(clue, [word], 2);
 const pairs = (text: string): [clue: string, word: string][] =>

@@ -1,7 +1,7 @@
 /** What players and pages see of Codenames, and its texts. Pages load this file, so it imports no rules. */
 
-import { counted } from "../lib/text.ts";
-import type { ClueRule } from "./words/codenames-clues.ts";
+import { counted } from "#shared/lib/text.ts";
+import type { ClueRule } from "./codenames-clues.ts";
 
 export const TEAMS = ["red", "blue"] as const;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createRandom } from "../lib/rng.ts";
 import { codenames } from "./codenames.ts";
 import type { CodenamesAction, CodenamesState } from "./codenames-view.ts";
-import { playAtRandom } from "./contract/play.ts";
+import { playAtRandom } from "./contract/obligation.ts";
 import { canonicalJson } from "./contract/values.ts";
 import { begin, play } from "./testing/codenames.ts";
 

@@ -1,7 +1,6 @@
 /** The rules of Codenames: the board, turns, the effect of each card, the end of a game and its verdict. */
 import { describe, expect, it } from "vitest";
-import { create, decide } from "../session/decide.ts";
-import type { Session } from "../session/session.ts";
+import { create, decide, type Session } from "#shared/session/session.ts";
 import { verdictOf } from "../session/verdict.ts";
 import { codenames } from "./codenames.ts";
 import type { CodenamesState, Identity } from "./codenames-view.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../lib/rng.ts";
 import { type ConnectFourState, connectFour } from "./connect-four.ts";
-import { applyLegal, playAtRandom } from "./contract/play.ts";
+import { applyLegal, playAtRandom } from "./contract/obligation.ts";
 
 /** Plays moves, given as digits of columns. Red begins. */
 function play(columns: string): ConnectFourState {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { sha256Hex } from "../lib/hash.ts";
-import { applyLegal } from "./contract/play.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { applyLegal } from "./contract/obligation.ts";
 import { drawnNumber, type EvenOddAction, type EvenOddState, evenOdd } from "./even-odd.ts";
 
 type Round = readonly [odd: EvenOddAction, even: EvenOddAction];

@@ -1,7 +1,7 @@
 /** The views of Kuhn poker: no viewer sees a card that was not shown in a showdown. */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../lib/rng.ts";
-import { applyLegal, playAtRandom, viewersOf } from "./contract/play.ts";
+import { applyLegal, playAtRandom, viewersOf } from "./contract/obligation.ts";
 import { dealtCards, type KuhnAction, type KuhnState, type KuhnView, kuhnPoker } from "./kuhn-poker.ts";
 
 const SEATS = ["player_1", "player_2"] as const;

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { sha256Hex } from "../lib/hash.ts";
-import { create, decide } from "../session/decide.ts";
-import type { Session } from "../session/session.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { create, decide, type Session } from "#shared/session/session.ts";
 import { verdictOf } from "../session/verdict.ts";
-import { applyLegal } from "./contract/play.ts";
+import { applyLegal } from "./contract/obligation.ts";
 import { dealtCards, type KuhnAction, type KuhnCard, type KuhnState, kuhnPoker } from "./kuhn-poker.ts";
 
 type Seat = "player_1" | "player_2";

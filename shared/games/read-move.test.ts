@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Game } from "./game.ts";
-import { explainIllegal, legalMove, readMove } from "./read-move.ts";
+import { explainIllegal, legalMove, readMove } from "./move-text.ts";
 import { games } from "./registry.ts";
 
 /** The start of a game, and the role that is to act. */

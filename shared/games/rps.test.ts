@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { applyLegal } from "./contract/play.ts";
+import { applyLegal } from "./contract/obligation.ts";
 import { type RpsAction, type RpsState, rps } from "./rps.ts";
 
 type Round = readonly [first: RpsAction, second: RpsAction];

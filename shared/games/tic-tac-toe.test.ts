@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../lib/rng.ts";
-import { applyLegal, playAtRandom } from "./contract/play.ts";
+import { applyLegal, playAtRandom } from "./contract/obligation.ts";
 import { type TicTacToeState, ticTacToe } from "./tic-tac-toe.ts";
 
 function play(moves: string): TicTacToeState {

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { SharedList } from "./list.ts";
-import { listSummary } from "./list-summary.ts";
+import { listSummary, SharedList } from "./list.ts";
 import { createRandom } from "./rng.ts";
 
 /** The sum and the count of numbers, and the numbers that were read for them. */

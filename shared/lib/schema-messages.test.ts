@@ -2,7 +2,7 @@ import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
 import { messageOf } from "./result.ts";
 import { faultLine } from "./schema-messages.ts";
-import { nearest } from "./suggestion.ts";
+import { nearest } from "./text.ts";
 
 const Seat = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("bot"), bot: z.string() }),

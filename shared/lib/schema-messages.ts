@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { didYouMean } from "./suggestion.ts";
+import { didYouMean } from "./text.ts";
 
 /**
  * Sets the messages of all schema faults for the whole process when this module is loaded. zod's own messages ("Invalid

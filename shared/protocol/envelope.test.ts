@@ -1,8 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { derivedMessageId, systemIds } from "../lib/ids.ts";
-import { Envelope, faultsText, fieldFaults, looksLikeEnvelope, newEnvelope, PROTOCOL } from "./envelope.ts";
-import { messageTypes } from "./message-types.ts";
+import {
+  Envelope,
+  faultsText,
+  fieldFaults,
+  looksLikeEnvelope,
+  messageTypes,
+  newEnvelope,
+  PROTOCOL,
+} from "./envelope.ts";
 
 const valid = {
   protocol: "league.v2",

@@ -1,7 +1,99 @@
+import "#shared/lib/schema-messages.ts";
 import { z } from "zod";
-import "../lib/schema-messages.ts";
-import { cutTo, inOneLine, isName } from "../lib/text.ts";
-import { type MessageType, messageTypes } from "./message-types.ts";
+import { cutTo, inOneLine, isName } from "#shared/lib/text.ts";
+
+/** The message types of PROTOCOL.md, section 2, and after the line the messages of the named tools (section 4). */
+export const messageTypes = [
+  "REFEREE_REGISTER_REQUEST",
+  "REFEREE_REGISTER_RESPONSE",
+  "REFEREE_LEAVE",
+  "REFEREE_LEAVE_RESPONSE",
+  "GET_REGISTRATION",
+  "GET_REGISTRATION_RESPONSE",
+  "PLAYER_REGISTER_REQUEST",
+  "PLAYER_REGISTER_RESPONSE",
+  "ROUND_ANNOUNCEMENT",
+  "ROUND_START",
+  "ROUND_END",
+  "ROUND_RESULT",
+  "GAME_INVITE",
+  "GAME_INVITE_RESPONSE",
+  "GAME_START",
+  "MOVE_REQUEST",
+  "MOVE_RESPONSE",
+  "GAME_RESULT",
+  "LEAGUE_STANDINGS_UPDATE",
+  "MATCH_RESULT",
+  "MATCH_RESULT_RESPONSE",
+  "MATCH_WITHDRAWN",
+  "LEAGUE_ERROR",
+  "GAME_ERROR",
+  "ACK",
+  // ---
+  "GET_STANDINGS",
+  "GET_STANDINGS_RESPONSE",
+  "GET_RATINGS",
+  "GET_RATINGS_RESPONSE",
+  "GET_SCHEDULE",
+  "GET_SCHEDULE_RESPONSE",
+  "SCHEDULE_MATCH",
+  "SCHEDULE_MATCH_RESPONSE",
+  "START_LEAGUE",
+  "START_LEAGUE_RESPONSE",
+  "LEAGUE_STATUS",
+  "LEAGUE_STATUS_RESPONSE",
+  "PAUSE_LEAGUE",
+  "PAUSE_LEAGUE_RESPONSE",
+  "RESUME_LEAGUE",
+  "RESUME_LEAGUE_RESPONSE",
+  "EXTEND_LEAGUE",
+  "EXTEND_LEAGUE_RESPONSE",
+  "END_LEAGUE",
+  "END_LEAGUE_RESPONSE",
+  "ADD_PLAYER",
+  "ADD_PLAYER_RESPONSE",
+  "ANNUL_MATCH",
+  "ANNUL_MATCH_RESPONSE",
+  "LIST_LEAGUES",
+  "LIST_LEAGUES_RESPONSE",
+  "REMOVE_PLAYER",
+  "REMOVE_PLAYER_RESPONSE",
+  "FORGET_PLAYER",
+  "FORGET_PLAYER_RESPONSE",
+  "RESET_TOKEN",
+  "RESET_TOKEN_RESPONSE",
+  "START_GAME",
+  "START_GAME_RESPONSE",
+  "VALIDATE_MOVE",
+  "VALIDATE_MOVE_RESPONSE",
+  "GET_GAME_STATE",
+  "GET_GAME_STATE_RESPONSE",
+  "CREATE_GAME",
+  "CREATE_GAME_RESPONSE",
+  "JOIN_GAME",
+  "JOIN_GAME_RESPONSE",
+  "WAIT_FOR_NEXT_TURN",
+  "WAIT_FOR_NEXT_TURN_RESPONSE",
+  "FINISH_TURN",
+  "FINISH_TURN_RESPONSE",
+  "CREATE_NEW_GAME",
+  "CREATE_NEW_GAME_RESPONSE",
+  "CONTINUE_GAME",
+  "CONTINUE_GAME_RESPONSE",
+  "END_GAME",
+  "END_GAME_RESPONSE",
+  "JOIN_LEAGUE",
+  "JOIN_LEAGUE_RESPONSE",
+  "WAIT_FOR_TURN",
+  "WAIT_FOR_TURN_RESPONSE",
+  "LEAVE_LEAGUE",
+  "LEAVE_LEAGUE_RESPONSE",
+  "MAKE_MOVE",
+  "MAKE_MOVE_RESPONSE",
+  "GET_MY_STATE",
+  "GET_MY_STATE_RESPONSE",
+] as const;
+export type MessageType = (typeof messageTypes)[number];
 
 export const PROTOCOL = "league.v2";
 
@@ -95,4 +187,43 @@ const MAX_FAULTS_LENGTH = 500;
 export function faultsText(faults: readonly FieldFault[]): string {
   const texts = faults.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
   return cutTo(MAX_FAULTS_LENGTH, inOneLine(texts.join("; ")));
+}
+
+type AgentType = "player" | "referee" | "league_manager";
+
+/**
+ * The type of agent that sends a message type (PROTOCOL.md, section 2). Types that are not listed, such as errors and
+ * tool requests, may come from any agent.
+ */
+const senders: Partial<Record<MessageType, AgentType>> = {
+  REFEREE_REGISTER_REQUEST: "referee",
+  REFEREE_REGISTER_RESPONSE: "league_manager",
+  REFEREE_LEAVE: "referee",
+  REFEREE_LEAVE_RESPONSE: "league_manager",
+  GET_REGISTRATION_RESPONSE: "league_manager",
+  PLAYER_REGISTER_REQUEST: "player",
+  PLAYER_REGISTER_RESPONSE: "league_manager",
+  ROUND_ANNOUNCEMENT: "league_manager",
+  ROUND_START: "league_manager",
+  ROUND_END: "league_manager",
+  ROUND_RESULT: "referee",
+  GAME_INVITE: "referee",
+  GAME_INVITE_RESPONSE: "player",
+  GAME_START: "referee",
+  MOVE_REQUEST: "referee",
+  MOVE_RESPONSE: "player",
+  GAME_RESULT: "referee",
+  LEAGUE_STANDINGS_UPDATE: "league_manager",
+  MATCH_RESULT: "referee",
+  MATCH_RESULT_RESPONSE: "league_manager",
+  MATCH_WITHDRAWN: "league_manager",
+  START_GAME: "league_manager",
+  START_GAME_RESPONSE: "referee",
+};
+
+/** Returns the reason why an agent may not send a message of this type, or null if it may. */
+export function faultOfSender(type: MessageType, sender: string): string | null {
+  const agentType = senders[type];
+  if (agentType === undefined || sender.startsWith(`${agentType}:`)) return null;
+  return `${type} must come from a ${agentType}, not from ${sender}`;
 }

@@ -1,8 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { escapeUnprintable } from "../lib/text.ts";
-import { RoundAnnouncement, RoundEnd, StandingsUpdate } from "./announcements.ts";
+import { escapeUnprintable } from "#shared/lib/text.ts";
 import { endpoint, id } from "./message-fields.ts";
-import { GameInvite, GameResult, MatchResult, MatchWithdrawn, MoveRequest, StartGame } from "./messages.ts";
+import {
+  GameInvite,
+  GameResult,
+  MatchResult,
+  MatchWithdrawn,
+  MoveRequest,
+  RoundAnnouncement,
+  RoundEnd,
+  StandingsUpdate,
+  StartGame,
+} from "./messages.ts";
 
 const CONTROL = ["P01\u001b[2J", "a\nb", "a b", "a\u00a0b", "\u202eP01", "a\u200bb", "a\u009b2J", "a\u2028b", "\ud800"];
 

@@ -1,11 +1,17 @@
 import { expect, test } from "vitest";
 import type { z } from "zod";
-import { StandingsUpdate } from "./announcements.ts";
-import { AnswerTimes } from "./answer-times.ts";
-import { GameInviteResponse, MatchResult, MoveRequest, StartGame, WireFault } from "./messages.ts";
-import { DisplayName } from "./names.ts";
-import { PlayerRegisterRequest, RefereeRegisterRequest, RefereeRegisterResponse } from "./registration-messages.ts";
-import { offersWebSocket, Transports, transportsField } from "./transports.ts";
+import { AnswerTimes, DisplayName, offersWebSocket, Transports, transportsField } from "./message-fields.ts";
+import {
+  GameInviteResponse,
+  MatchResult,
+  MoveRequest,
+  PlayerRegisterRequest,
+  RefereeRegisterRequest,
+  RefereeRegisterResponse,
+  StandingsUpdate,
+  StartGame,
+  WireFault,
+} from "./messages.ts";
 
 const match = { league_id: "rps", match_id: "R1M1", round_id: 1, epoch: 1 };
 const START = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PlayerRegisterRequest } from "./registration-messages.ts";
+import { PlayerRegisterRequest } from "./messages.ts";
 
 const request = { display_name: "Ann", game_types: [], contact_endpoint: "http://127.0.0.1:8101/mcp" };
 

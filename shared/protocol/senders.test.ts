@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { faultOfSender } from "./senders.ts";
+import { faultOfSender } from "./envelope.ts";
 
 test("faultOfSender rejects a message from the wrong type of agent", () => {
   expect(faultOfSender("MOVE_REQUEST", "referee:REF01")).toBeNull();

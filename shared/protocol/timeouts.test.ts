@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Timeouts } from "./timeouts.ts";
+import { Timeouts } from "./message-fields.ts";
 
 // A copy of the specified table: operation, seconds, name of the setting.
 const documented = [

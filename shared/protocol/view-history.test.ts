@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { HistoryForm, OmittedHistory } from "./view-history.ts";
+import { HistoryForm, OmittedHistory } from "./message-fields.ts";
 
 it.each([
   ["full", "full"],

@@ -1,9 +1,15 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Result } from "../lib/result.ts";
-import { openEventStream } from "./http/event-source.ts";
-import { type Listening, type ListenOptions, listenHttp } from "./http/listen.ts";
-import { addressToward, comesFrom, machineAddresses, nameResolver } from "./http/machine-addresses.ts";
-import { type Interfaces, interfaceReader } from "./http/network-interfaces.ts";
+import { openEventStream } from "./http/event-stream.ts";
+import { type Listening, type ListenOptions, listenHttp } from "./http/http-server.ts";
+import {
+  addressToward,
+  comesFrom,
+  type Interfaces,
+  interfaceReader,
+  machineAddresses,
+  nameResolver,
+} from "./http/machine-addresses.ts";
 import { createPeers, type Peers } from "./peer/peer.ts";
 
 /** The network operations of an agent. They are passed to it as an argument, so that a simulation can connect agents in one process. */

@@ -6,11 +6,10 @@ import { messageOf } from "../lib/result.ts";
 import { httpNetwork, type Network } from "../rpc/network.ts";
 import { type Disk, systemDisk } from "./files/disk.ts";
 import { fileNameOf } from "./files/file-name.ts";
-import type { AgentReport } from "./process/agent-report.ts";
 import { EXIT, fileFault, StartError, StoreLost } from "./process/exit.ts";
 import { type Logger, openLog } from "./process/logger.ts";
+import { type AgentReport, waitForStartGate } from "./process/parent-process.ts";
 import { endWithNpm } from "./process/parent-watchdog.ts";
-import { waitForStartGate } from "./process/start-gate.ts";
 
 /**
  * The process of an agent: its log, its output, and the clock, the random numbers, the network and the disk that the

@@ -3,7 +3,7 @@ import { systemIds } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
 import { newEnvelope } from "../protocol/testing/envelope.ts";
-import { CHECK_EVERY_MS, keepRegistered } from "./kept-registration.ts";
+import { CHECK_EVERY_MS, keepRegistered } from "./registration.ts";
 
 test("an agent registers again each time that the manager has forgotten it", async () => {
   const clock = manualClock();

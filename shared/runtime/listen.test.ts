@@ -1,11 +1,11 @@
 import { Server } from "node:http";
 import { pino } from "pino";
 import { afterEach, expect, test, vi } from "vitest";
+import type { ListenOptions } from "#shared/rpc/http/http-server.ts";
 import { systemClock } from "../lib/clock.ts";
 import { manualClock } from "../lib/testing/clock.ts";
-import type { ListenOptions } from "../rpc/http/listen.ts";
 import { httpNetwork } from "../rpc/network.ts";
-import { listen } from "./listen.ts";
+import { listen } from "./agent-server.ts";
 import { StartError } from "./process/exit.ts";
 
 const network = httpNetwork(systemClock);

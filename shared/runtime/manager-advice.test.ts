@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { CallFault } from "../rpc/peer/call.ts";
-import { strangerText, unreachableText } from "./manager-advice.ts";
+import type { CallFault } from "#shared/rpc/peer/call.ts";
+import { strangerText, unreachableText } from "./registration.ts";
 
 const TLS_ERROR =
   "40E32782B67F0000:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps/openssl/tlsany_meth.c:78:\n";

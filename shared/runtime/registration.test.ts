@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
+import { PlayerRegisterResponse } from "#shared/protocol/messages.ts";
+import { readBody } from "#shared/rpc/http/request.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { isToken } from "../lib/ids.ts";
-import { PlayerRegisterResponse } from "../protocol/registration-messages.ts";
 import { newEnvelope } from "../protocol/testing/envelope.ts";
-import { readBody } from "../rpc/http/request.ts";
 import { rpcErrorResponse, rpcResponse, textResult } from "../rpc/testing/json-rpc.ts";
 import { listenOnLoopback } from "../rpc/testing/loopback.ts";
 import type { AgentProcess } from "./agent.ts";

@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { listenOnLoopback } from "../rpc/testing/loopback.ts";
-import { webApp } from "./web.ts";
+import { webApp } from "./agent-server.ts";
 
 const LOG_ERROR = 50;
 

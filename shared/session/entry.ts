@@ -1,6 +1,6 @@
 import { z } from "zod";
 import "../lib/schema-messages.ts";
-import type { NewEvent } from "../lib/hash-chain.ts";
+import type { NewEvent } from "#shared/lib/hash.ts";
 import { TimeControl } from "../lib/time-control.ts";
 
 export const faultCauses = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Game } from "#shared/games/game.ts";
 import nim from "../../scripts/starters/game/game.ts";
-import type { Game } from "../games/game.ts";
-import { GameFault } from "./game-answers.ts";
+import { GameFault } from "./session.ts";
 import { act, playSession } from "./testing/play.ts";
 
 /** Plays nim with other functions to its end, by two actions. */

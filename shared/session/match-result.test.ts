@@ -1,13 +1,12 @@
 import { describe, expect, test, vi } from "vitest";
-import { codenames } from "../games/codenames.ts";
-import type { Game } from "../games/game.ts";
+import { codenames } from "#shared/games/codenames.ts";
+import type { Game } from "#shared/games/game.ts";
+import { chainHash, GENESIS, type RecordedEvent } from "#shared/lib/hash.ts";
 import { rps } from "../games/rps.ts";
-import { chainHash, GENESIS, type RecordedEvent } from "../lib/hash-chain.ts";
 import type { TimeControl } from "../lib/time-control.ts";
-import type { Command } from "./decide.ts";
 import { eventOf } from "./entry.ts";
 import { faultsOfMatch, outcomeOf, type ReportedMatch } from "./match-result.ts";
-import type { Session } from "./session.ts";
+import type { Command, Session } from "./session.ts";
 import { act, playSession } from "./testing/play.ts";
 import { chainOf } from "./testing/rows.ts";
 import { verdictOf } from "./verdict.ts";

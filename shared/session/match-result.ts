@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Role } from "../games/game.ts";
+import type { Role } from "#shared/games/game.ts";
 import { matchAgentId } from "../lib/ids.ts";
 import type { TimeControl } from "../lib/time-control.ts";
-import { optionsOfNew } from "./decide.ts";
 import type { Fault } from "./entry.ts";
 import { replayTexts } from "./replay.ts";
-import type { Session } from "./session.ts";
+import { optionsOfNew, type Session } from "./session.ts";
 import { verdictOf } from "./verdict.ts";
 
 /** The outcome of a match: the verdict of its session, by player instead of by role. */

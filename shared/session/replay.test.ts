@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { GENESIS, type RecordedEvent } from "#shared/lib/hash.ts";
 import { findGame } from "../games/registry.ts";
-import { GENESIS, type RecordedEvent } from "../lib/hash-chain.ts";
-import type { Command } from "./decide.ts";
 import { type Entry, eventOf } from "./entry.ts";
 import { replay, replayTexts } from "./replay.ts";
-import type { Session } from "./session.ts";
+import type { Command, Session } from "./session.ts";
 import { act, playSession } from "./testing/play.ts";
 import { chainOf, rowsOf } from "./testing/rows.ts";
 

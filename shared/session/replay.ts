@@ -1,7 +1,6 @@
+import { chainHash, GENESIS, type RecordedEvent, sha256Hex } from "#shared/lib/hash.ts";
 import { findGame } from "../games/registry.ts";
 import { isInstant } from "../lib/clock.ts";
-import { sha256Hex } from "../lib/hash.ts";
-import { chainHash, GENESIS, type RecordedEvent } from "../lib/hash-chain.ts";
 import { err, messageOf, ok, type Result } from "../lib/result.ts";
 import { type Entry, parseEntry } from "./entry.ts";
 import { evolve, evolveCreated, type Session } from "./session.ts";

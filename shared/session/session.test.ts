@@ -1,11 +1,20 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Game, RoundSummary } from "../games/game.ts";
+import type { Game, RoundSummary } from "#shared/games/game.ts";
 import { err, ok, type Result } from "../lib/result.ts";
-import { type Command, create, type Decision, decide, type Rejection } from "./decide.ts";
 import type { Entry, Fault } from "./entry.ts";
-import { endingOf, evolve, evolveCreated, type Session } from "./session.ts";
+import {
+  type Command,
+  create,
+  type Decision,
+  decide,
+  endingOf,
+  evolve,
+  evolveCreated,
+  type Rejection,
+  type Session,
+} from "./session.ts";
 import { resultOf, verdictOf } from "./verdict.ts";
 
 /** A sequential game: roles take one or two of the remaining stones; the role that takes the last stone wins. */

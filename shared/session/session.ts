@@ -1,9 +1,11 @@
-import type { Game, Outcome, Role } from "../games/game.ts";
-import { follows } from "../lib/result.ts";
-import type { ClockState } from "../lib/time-control.ts";
-import { clocksAfterAction, clocksAfterForfeit, startClocks } from "./clock.ts";
+import type { ShapeFault } from "#shared/games/contract/shape.ts";
+import type { Game, Illegal, Outcome, Role } from "#shared/games/game.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { err, follows, invariant, ok, type Result } from "#shared/lib/result.ts";
+import { kindOf } from "#shared/lib/text.ts";
+import type { ClockState, TimeControl } from "#shared/lib/time-control.ts";
+import { clocksAfterAction, clocksAfterForfeit, startClocks } from "./clocks.ts";
 import type { Entry, Fault } from "./entry.ts";
-import { appliedAction, outcomeIn, rolesToAct } from "./game-answers.ts";
 
 export type Termination = "normal" | "forfeit" | "aborted" | "expired";
 
@@ -114,7 +116,7 @@ function endedEarly(
 }
 
 /** Returns the session after an action that the rules have applied. `closesTurn` tells whether no other role is to act in the turn. */
-export function advance(session: Session, state: unknown, clocks: ClockState | null, closesTurn: boolean): Session {
+function advance(session: Session, state: unknown, clocks: ClockState | null, closesTurn: boolean): Session {
   const tick = session.tick + 1;
   const outcome = outcomeIn(session.game, state);
   return {
@@ -126,4 +128,170 @@ export function advance(session: Session, state: unknown, clocks: ClockState | n
     turnClocks: closesTurn ? clocks : session.turnClocks,
     ...(outcome && { outcome, status: "completed", termination: "normal", reason: outcome.reason }),
   };
+}
+
+/** Codes of the rejections of `decide`, in the order in which they take precedence. */
+export const sessionRejectionCodes = [
+  "SESSION_OVER",
+  "ALREADY_ACTED",
+  "CONFLICT",
+  "NOT_YOUR_TURN",
+  "ILLEGAL_ACTION",
+] as const;
+
+/** The reason why a command was not accepted. The session is unchanged. */
+export interface Rejection<Code extends string = (typeof sessionRejectionCodes)[number]> {
+  readonly code: Code;
+  /** Text for people. */
+  readonly message: string;
+}
+
+export type Command =
+  | {
+      readonly type: "act";
+      readonly role: Role;
+      /** The action as the game's action schema has parsed it. */
+      readonly action: unknown;
+      /**
+       * The tick that the caller has seen; null for no check. In a sequential game it must equal the current tick, in a
+       * simultaneous game it must not lie in a closed turn.
+       */
+      readonly expectedTick: number | null;
+      /** The time that the role is charged, in whole milliseconds. Required in a session with clocks, ignored in others. */
+      readonly spentMs?: number;
+    }
+  | { readonly type: "forfeit"; readonly faults: readonly Fault[] }
+  | { readonly type: "abort"; readonly reason: string }
+  | { readonly type: "expire" };
+
+/** The result of an accepted command: the entry to append and the session after it. */
+export interface Decision {
+  readonly entry: Entry;
+  readonly next: Session;
+}
+
+export interface SessionSetup {
+  readonly id: string;
+  readonly game: Game;
+  readonly options: unknown;
+  readonly participants: Readonly<Record<Role, string>>;
+  readonly seed: string;
+  /** Absent for a session without clocks. */
+  readonly clock?: TimeControl | null;
+  readonly at: string;
+}
+
+/** Returns parsed options in the form in which a new session records them. */
+export const optionsOfNew = (game: Game, options: unknown): unknown => game.optionsOfNew?.(options) ?? options;
+
+/**
+ * Creates a session. Throws if the game rejects the options or if the participants are not exactly the roles of the
+ * game.
+ */
+export function create(setup: SessionSetup): Decision {
+  const entry: Entry = {
+    type: "created",
+    session_id: setup.id,
+    game: setup.game.id,
+    options: optionsOfNew(setup.game, setup.options),
+    participants: setup.participants,
+    seed_commitment: sha256Hex(setup.seed),
+    ...(setup.clock && { clock: setup.clock }),
+    at: setup.at,
+  };
+  return { entry, next: evolveCreated(setup.game, entry, setup.seed) };
+}
+
+/**
+ * Decides a command against a session. A pure function. Returns the entry to append with the session after it, or a
+ * rejection. If several rejections apply, it returns the first one in the order of `sessionRejectionCodes`.
+ */
+export function decide(session: Session, command: Command, at: string): Result<Decision, Rejection> {
+  if (session.status === "completed") {
+    const message = session.termination === "expired" ? "The session has expired" : "The session is over";
+    return err({ code: "SESSION_OVER", message });
+  }
+  switch (command.type) {
+    case "act":
+      return decideAct(session, command, at);
+    case "forfeit":
+      return ended(session, { type: "forfeited", tick: session.tick, faults: command.faults, at });
+    case "abort":
+      return ended(session, { type: "aborted", tick: session.tick, reason: command.reason, at });
+    case "expire":
+      return ended(session, { type: "expired", tick: session.tick, at });
+  }
+}
+
+function decideAct(
+  session: Session,
+  command: Extract<Command, { type: "act" }>,
+  at: string,
+): Result<Decision, Rejection> {
+  const { role, action, expectedTick, spentMs } = command;
+  const toAct = rolesToAct(session.game, session.state);
+  const { simultaneous } = session.game.info;
+  if (!session.game.roles.includes(role)) return err({ code: "NOT_YOUR_TURN", message: "No such role" });
+  if (simultaneous && !toAct.includes(role)) {
+    return err({ code: "ALREADY_ACTED", message: "You have already acted in this turn" });
+  }
+  const isStale =
+    expectedTick !== null && (simultaneous ? expectedTick < session.turnTick : expectedTick !== session.tick);
+  if (isStale) {
+    return err({ code: "CONFLICT", message: `Expected tick ${expectedTick}, but the session is at ${session.tick}` });
+  }
+  if (!toAct.includes(role)) return err({ code: "NOT_YOUR_TURN", message: "Not your turn" });
+  const applied = appliedAction(session.game, session.state, role, action);
+  if (!applied.ok) return err({ code: "ILLEGAL_ACTION", message: applied.error.message });
+  const agent = session.participants[role];
+  invariant(agent !== undefined, `role ${role} has no agent`);
+  const charged = session.clocks && { spent_ms: spentMs };
+  const entry = { type: "acted", tick: session.tick, role, agent, action, ...charged, at } as const;
+  const clocks = clocksAfterAction(session.clocks, entry);
+  return ok({ entry, next: advance(session, applied.value, clocks, toAct.length === 1) });
+}
+
+const ended = (session: Session, entry: Entry): Result<Decision, Rejection> =>
+  ok({ entry, next: evolve(session, entry) });
+
+/** A function of a game returned a value that the interface `Game` does not allow. No player is at fault. */
+export class GameFault extends Error {
+  readonly game: Game;
+  /** The function of the game, and what is wrong with its value. */
+  readonly fault: ShapeFault;
+
+  constructor(game: Game, name: keyof Game, message: string) {
+    super(`${game.id}: ${name} ${message}`);
+    this.game = game;
+    this.fault = { path: [name], message };
+  }
+}
+
+/** Returns the roles that are to act. Throws GameFault if the game returns no list. */
+export function rolesToAct(game: Game, state: unknown): readonly Role[] {
+  const roles: unknown = game.toAct(state);
+  if (!Array.isArray(roles)) throw new GameFault(game, "toAct", `must return a list of roles, not ${kindOf(roles)}`);
+  return roles;
+}
+
+/** Returns the state after an action, or the reason why it is illegal. Throws GameFault if the game returns neither. */
+function appliedAction(game: Game, state: unknown, role: Role, action: unknown): Result<unknown, Illegal> {
+  const applied: Partial<Result<unknown, Illegal>> | undefined = game.applyAction(state, role, action);
+  if (typeof applied?.ok !== "boolean")
+    throw new GameFault(game, "applyAction", `must return ok(STATE) or err({ message }), not ${kindOf(applied)}`);
+  return applied as Result<unknown, Illegal>;
+}
+
+/** Returns the outcome of a state, or null while the game goes on. Throws GameFault if a role has no finite score, or if there is no reason. */
+function outcomeIn(game: Game, state: unknown): Outcome | null {
+  const outcome = game.outcome(state);
+  if (!outcome) return null;
+  for (const role of game.roles) {
+    const score: unknown = (outcome as Partial<Outcome>).scores?.[role];
+    if (!Number.isFinite(score))
+      throw new GameFault(game, "outcome", `returns a score that is not a finite number: ${kindOf(score)} for ${role}`);
+  }
+  if (typeof outcome.reason !== "string")
+    throw new GameFault(game, "outcome", `must return a reason, not ${kindOf(outcome.reason)}`);
+  return outcome;
 }

@@ -1,6 +1,4 @@
-import { buchholz, buchholzCut1, medianBuchholz, sonnebornBerger } from "./buchholz.ts";
-import { headToHead } from "./head-to-head.ts";
-import type { History, PlayerHistory } from "./history.ts";
+import type { History, HistoryEntry, PlayerHistory } from "./history.ts";
 
 /** A rule that orders players with equal points. Higher values come first. */
 interface TieBreak {
@@ -121,4 +119,112 @@ function progressive({ entries }: PlayerHistory, { roundIds }: History): number 
 
 function secondRoleMatches({ entries }: PlayerHistory): number {
   return entries.filter(({ isPlayed, seat }) => isPlayed && seat === 1).length;
+}
+
+/** The tie-breaks that measure the strength of the opponents: FIDE Handbook C.07 (2023), articles 8, 9 and 16. */
+
+/** The sum of the points of all opponents. */
+function buchholz(player: PlayerHistory, history: History): number {
+  return total(player, history, () => 1);
+}
+
+/** Buchholz without the lowest contribution. Rounds that the player did not play although it could have are left out first (article 16.5). */
+function buchholzCut1(player: PlayerHistory, history: History): number {
+  return sum(withoutLeast(contributions(player, history)));
+}
+
+/** Buchholz without the lowest and the highest contribution. */
+function medianBuchholz(player: PlayerHistory, history: History): number {
+  const rest = withoutLeast(contributions(player, history));
+  return rest.length === 0 ? 0 : sum(rest) - Math.max(...rest.map(({ points }) => points));
+}
+
+/** The sum of the points of the opponents, each multiplied by the result: 1 for a win, a half for a draw. */
+function sonnebornBerger(player: PlayerHistory, history: History): number {
+  return total(player, history, ({ share }) => share);
+}
+
+interface Contribution {
+  readonly points: number;
+  readonly entry: HistoryEntry;
+}
+
+const sum = (list: readonly Contribution[]): number => list.reduce((total, { points }) => total + points, 0);
+
+const withoutLeast = (list: readonly Contribution[]): readonly Contribution[] =>
+  list
+    .toSorted((a, b) => Number(a.entry.isVoluntary) - Number(b.entry.isVoluntary) || b.points - a.points)
+    .slice(0, -1);
+
+/** The sum of all contributions, each multiplied by a weight. A large league computes it for every player after each result, so it creates no list. */
+function total(player: PlayerHistory, history: History, weightOf: (entry: HistoryEntry) => number): number {
+  let result = 0;
+  for (const entry of player.entries) {
+    const weight = weightOf(entry);
+    if (isReplaced(entry, history)) result += weight * player.points;
+    else for (const id of entry.opponents) result += weight * pointsOf(id, history);
+  }
+  return result;
+}
+
+/** The points of each opponent, with its match. */
+const contributions = (player: PlayerHistory, history: History): readonly Contribution[] =>
+  player.entries.flatMap((entry): readonly Contribution[] =>
+    isReplaced(entry, history)
+      ? [{ points: player.points, entry }]
+      : entry.opponents.map((id) => ({ points: pointsOf(id, history), entry })),
+  );
+
+/**
+ * Returns true if a round that the player did not play counts as a match against an opponent that ends with the points of the player (article 16.4).
+ * Without adjustment, in a round robin, a bye counts nothing, and a forfeited match counts like a played one.
+ */
+const isReplaced = ({ isPlayed }: HistoryEntry, { isAdjusted }: History): boolean => isAdjusted && !isPlayed;
+
+const pointsOf = (playerId: string, { players }: History): number => players.get(playerId)?.adjustedPoints ?? 0;
+
+/**
+ * The points of the matches among the tied players: FIDE Handbook C.07 (2023), article 6. If some of them have not met, a player is placed first only if
+ * no result of the missing matches could change that; then the same is applied to the others. The value of a player that cannot be placed is null.
+ */
+function headToHead(tied: readonly string[], history: History): readonly (number | null)[] {
+  const placed = new Map<string, number>();
+  let open = tied;
+  while (open.length > 1) {
+    const scores = scoresAmong(open, history);
+    if (scores.every(({ missing }) => missing === 0)) {
+      for (const { playerId, points } of scores) placed.set(playerId, points);
+      break;
+    }
+    const first = scores.find(({ playerId, points }) =>
+      scores.every((other) => other.playerId === playerId || other.points + other.missing * history.scale.win < points),
+    );
+    if (!first) break;
+    placed.set(first.playerId, first.points);
+    open = open.filter((playerId) => playerId !== first.playerId);
+  }
+  return tied.map((playerId) => placed.get(playerId) ?? null);
+}
+
+interface Score {
+  readonly playerId: string;
+  /** The points of the matches against the other tied players. */
+  readonly points: number;
+  /** The number of tied players that the player has not met. */
+  readonly missing: number;
+}
+
+function scoresAmong(tied: readonly string[], { players }: History): readonly Score[] {
+  const isTied = new Set(tied);
+  return tied.map((playerId) => {
+    const met = new Set<string>();
+    let points = 0;
+    for (const entry of players.get(playerId)?.entries ?? []) {
+      if (!entry.isPlayed) continue;
+      const others = entry.opponents.filter((opponent) => isTied.has(opponent));
+      if (others.length > 0) points += entry.points;
+      for (const other of others) met.add(other);
+    }
+    return { playerId, points, missing: tied.length - 1 - met.size };
+  });
 }

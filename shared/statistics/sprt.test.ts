@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Counts, momentsOf } from "./counts.ts";
-import { likeliestWithMean, likeliestWithT } from "./likelihood.ts";
-import { gamesUntilDecided, type SprtOptions, sprtStatus } from "./sprt.ts";
+import { gamesUntilDecided, likeliestWithMean, likeliestWithT, type SprtOptions, sprtStatus } from "./sprt.ts";
 
 const options = (elo0: number, elo1: number, model: SprtOptions["model"] = "logistic"): SprtOptions => ({
   elo0,

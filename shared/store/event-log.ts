@@ -1,5 +1,5 @@
-import type { NewEvent, RecordedEvent } from "../lib/hash-chain.ts";
-import type { Statement } from "./group-commit.ts";
+import type { NewEvent, RecordedEvent } from "#shared/lib/hash.ts";
+import type { Statement } from "./writer.ts";
 
 export type { NewEvent, RecordedEvent };
 

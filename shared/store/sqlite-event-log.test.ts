@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { GENESIS } from "../lib/hash-chain.ts";
+import { GENESIS } from "#shared/lib/hash.ts";
 import type { EventLog, RecordedEvent } from "./event-log.ts";
 import { openSqlite } from "./sqlite.ts";
 import { EVENT_LOG_SCHEMA, sqliteEventLog } from "./sqlite-event-log.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { openSqlite } from "./sqlite.ts";
-import { EVENT_LOG_SCHEMA, sqliteEventLog } from "./sqlite-event-log.ts";
-import { createHeads, type Head } from "./stream-heads.ts";
+import { createHeads, EVENT_LOG_SCHEMA, type Head, sqliteEventLog } from "./sqlite-event-log.ts";
 import { events } from "./testing/event-log.ts";
 import { testWriter } from "./testing/writer.ts";
 

@@ -1,4 +1,4 @@
-import type { Opponent, OptionField } from "../games/new-game/choices.ts";
+import type { Opponent, OptionField } from "#shared/games/new-game-choices.ts";
 
 /** `GET /api/new-game`: what a person can choose for a new game. */
 export interface NewGameDocument {

@@ -29,7 +29,7 @@ interface SitePage {
 
 /**
  * Returns a page as an HTML document that loads its script and its style from its server. Its content security policy
- * (`shared/runtime/web.ts`) allows no inline script and no inline style. The script also receives the facts of the games.
+ * (`shared/runtime/agent-server.ts`) allows no inline script and no inline style. The script also receives the facts of the games.
  */
 export async function sitePage({
   page,

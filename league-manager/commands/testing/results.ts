@@ -1,7 +1,7 @@
 import { rps } from "#shared/games/rps.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
-import type { Command } from "#shared/session/decide.ts";
 import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
+import type { Command } from "#shared/session/session.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
 import { AT } from "./commands.ts";
 

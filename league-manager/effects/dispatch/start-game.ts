@@ -1,13 +1,10 @@
 import { matchRef } from "#shared/lib/ids.ts";
-import { listSummary } from "#shared/lib/list-summary.ts";
+import { listSummary } from "#shared/lib/list.ts";
 import { invariant } from "#shared/lib/result.ts";
-import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
-import { dialectToken } from "#shared/protocol/dialects/token.ts";
+import { dialectToken, NATIVE } from "#shared/protocol/dialects/dialect.ts";
+import { historyField, type Timeouts, transportsField } from "#shared/protocol/message-fields.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import type { Timeouts } from "#shared/protocol/timeouts.ts";
-import { transportsField } from "#shared/protocol/transports.ts";
-import { historyField } from "#shared/protocol/view-history.ts";
 import { createTally, type Tally } from "#shared/standings/standings.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { needsLegalActions } from "../../agents/capabilities.ts";

@@ -1,7 +1,6 @@
 import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
-import type { Envelope } from "#shared/protocol/envelope.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import type { Envelope, MessageType } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";

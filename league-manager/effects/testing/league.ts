@@ -7,7 +7,7 @@ import type { Result } from "#shared/lib/result.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
-import { MatchCapacity } from "#shared/protocol/match-capacity.ts";
+import { MatchCapacity } from "#shared/protocol/message-fields.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { defaultOf } from "#shared/runtime/defaults.ts";
 import type { AdmissionPolicy } from "../../agents/policy.ts";

@@ -1,7 +1,7 @@
 /** The part of the league manager that the tests of effects need: a ledger on a file, and the effects. */
 import { systemClock } from "#shared/lib/clock.ts";
 import type { ManualClock } from "#shared/lib/testing/clock.ts";
-import { Timeouts } from "#shared/protocol/timeouts.ts";
+import { Timeouts } from "#shared/protocol/message-fields.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 import { type Logger, openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MatchResult } from "#shared/protocol/messages.ts";
-import type { Command } from "#shared/session/decide.ts";
+import type { Command } from "#shared/session/session.ts";
 import type { LeagueCommand } from "../commands.ts";
 import type { Match } from "../league.ts";
 import {

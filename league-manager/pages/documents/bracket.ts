@@ -1,4 +1,3 @@
-import type { FormatMatch } from "#shared/formats/format.ts";
 import type {
   Bracket,
   BracketRound,
@@ -7,7 +6,8 @@ import type {
   Decision,
   Section,
   Source,
-} from "#shared/formats/pairing/bracket.ts";
+} from "#shared/formats/bracket.ts";
+import type { FormatMatch } from "#shared/formats/format.ts";
 import { membersOf } from "#shared/formats/teams.ts";
 import { resultMark } from "#shared/standings/crosstable.ts";
 import type {

@@ -1,4 +1,4 @@
-import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
+import { LEAGUE_COMMAND } from "#shared/runtime/program.ts";
 import type { PlayerRef } from "#shared/web/documents/league.ts";
 import type { Joining, OverviewDocument, TestResult } from "#shared/web/documents/overview.ts";
 import { currentMatches, type League } from "../../league/league.ts";

@@ -1,6 +1,6 @@
 import { reasonInWords, spoken } from "#shared/games/game.ts";
 import { counted, cutTo } from "#shared/lib/text.ts";
-import type { AnswerTimes } from "#shared/protocol/answer-times.ts";
+import type { AnswerTimes } from "#shared/protocol/message-fields.ts";
 import type {
   AnswerSummary,
   FormResult,

@@ -1,9 +1,9 @@
 import { withoutScore } from "#shared/games/chess/adjudication.ts";
-import { DRAW } from "#shared/games/chess/draw-offers.ts";
 import { type PgnGame, type PgnMove, type PgnResult, type PgnTermination, pgnOf } from "#shared/games/chess/pgn.ts";
+import { DRAW } from "#shared/games/chess/terms.ts";
 import { chess } from "#shared/games/chess.ts";
 import type { TimeControl } from "#shared/lib/time-control.ts";
-import { clocksAfterAction, startClocks, timeLeft } from "#shared/session/clock.ts";
+import { clocksAfterAction, startClocks, timeLeft } from "#shared/session/clocks.ts";
 import { type Entry, parseEntry } from "#shared/session/entry.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 import type { MatchFault } from "../../league/league.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { manualClock } from "#shared/lib/testing/clock.ts";
-import type { EventStream } from "#shared/rpc/http/event-source.ts";
+import type { EventStream } from "#shared/rpc/http/event-stream.ts";
 import type { Commit } from "../../ledger.ts";
 import { MatchRelay } from "./relay.ts";
 

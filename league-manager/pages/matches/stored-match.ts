@@ -1,4 +1,4 @@
-import { chainHash, GENESIS } from "#shared/lib/hash-chain.ts";
+import { chainHash, GENESIS } from "#shared/lib/hash.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { Frame } from "#shared/web/replay-view.ts";
 import type { League, Match } from "../../league/league.ts";

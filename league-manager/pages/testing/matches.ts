@@ -1,6 +1,6 @@
 import { findGame } from "#shared/games/registry.ts";
-import type { Command } from "#shared/session/decide.ts";
 import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
+import type { Command } from "#shared/session/session.ts";
 import { playSession } from "#shared/session/testing/play.ts";
 import { AT } from "../../league/testing/leagues.ts";
 

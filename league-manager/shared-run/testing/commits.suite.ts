@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { chainHash, GENESIS } from "#shared/lib/hash-chain.ts";
+import { chainHash, GENESIS } from "#shared/lib/hash.ts";
 import type { Profile } from "../../agents/agent.ts";
 import type { Write } from "../../ledger.ts";
 import type { RunDatabase } from "../run-database.ts";

@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import type { RecordedEvent } from "#shared/store/event-log.ts";
-import { groupCommit, type Statement } from "#shared/store/group-commit.ts";
 import { type Database, openSqlite } from "#shared/store/sqlite.ts";
+import { groupCommit, type Statement } from "#shared/store/writer.ts";
 import type { Profile } from "../../agents/agent.ts";
 import type { JobChanges } from "../../queue/match-queue.ts";
 import { type LedgerStore, managerStore } from "../../store/manager-store.ts";

@@ -1,6 +1,6 @@
 import { codenames } from "#shared/games/codenames.ts";
 import type { CodenamesCard } from "#shared/games/codenames-view.ts";
-import { applyLegal } from "#shared/games/contract/play.ts";
+import { applyLegal } from "#shared/games/contract/obligation.ts";
 
 export type Card = Pick<CodenamesCard, "word" | "uncovered"> & { readonly identity: string };
 

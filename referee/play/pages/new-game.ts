@@ -1,4 +1,4 @@
-import { optionFields } from "#shared/games/new-game/option-fields.ts";
+import { optionFields } from "#shared/games/new-game-choices.ts";
 import { knownGames } from "#shared/games/registry.ts";
 import type { NewGameDocument } from "#shared/web/play-documents.ts";
 import type { AvailableBots } from "../context.ts";

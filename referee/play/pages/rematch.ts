@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Game, Role } from "#shared/games/game.ts";
 import { ok, type Result } from "#shared/lib/result.ts";
-import type { Statement } from "#shared/store/group-commit.ts";
+import type { Statement } from "#shared/store/writer.ts";
 import { type Rejection, rejected } from "../../sessions/rejections.ts";
 import type { PlaySeat } from "../../sessions/seats.ts";
 import type { PlayContext } from "../context.ts";

@@ -1,6 +1,6 @@
 /** The arguments and results of the tools for games outside of leagues. */
 import { z } from "zod";
-import { notationsInWords, optionsInWords } from "#shared/games/option-texts.ts";
+import { notationsInWords, optionsInWords } from "#shared/games/game.ts";
 import { knownGameIds, knownGames } from "#shared/games/registry.ts";
 import { ClockState } from "#shared/lib/time-control.ts";
 import { WrittenMove } from "#shared/protocol/message-fields.ts";

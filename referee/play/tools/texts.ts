@@ -1,5 +1,5 @@
 import { type Game, reasonInWords, spoken, winnersInWords } from "#shared/games/game.ts";
-import { listName, wordOf } from "#shared/games/read-move.ts";
+import { listName, wordOf } from "#shared/games/move-text.ts";
 import type { GameView } from "#shared/web/game-view.ts";
 import type { Next } from "../../views/game-view.ts";
 

@@ -1,6 +1,5 @@
 import { dirname } from "node:path";
-import { sha256Hex } from "#shared/lib/hash.ts";
-import { GENESIS } from "#shared/lib/hash-chain.ts";
+import { GENESIS, sha256Hex } from "#shared/lib/hash.ts";
 import type { RecordedEvent } from "#shared/store/event-log.ts";
 import { agentStream } from "../../../league-manager/agents/events.ts";
 import { openMatchCount } from "../../../league-manager/league/format-view.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findGame } from "#shared/games/registry.ts";
-import { chainHash, GENESIS } from "#shared/lib/hash-chain.ts";
+import { chainHash, GENESIS } from "#shared/lib/hash.ts";
 import { createTally } from "#shared/standings/standings.ts";
 import { AgentEvent } from "../../../league-manager/agents/events.ts";
 import { LeagueEvent } from "../../../league-manager/league/events.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import type { Command } from "#shared/session/decide.ts";
+import type { Command } from "#shared/session/session.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
 import { completeLeague, openLeagues, pairLeague, startLeague } from "../../../league-manager/commands/leagues.ts";

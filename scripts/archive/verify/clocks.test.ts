@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { clockFault, startClocks } from "#shared/session/clock.ts";
-import type { Command } from "#shared/session/decide.ts";
+import { clockFault, startClocks } from "#shared/session/clocks.ts";
+import type { Command } from "#shared/session/session.ts";
 import { matchFile, RUN_FILE } from "../files.ts";
 import { testExports } from "../testing/exports.ts";
 import { forgeFile, type Json } from "../testing/forgery.ts";

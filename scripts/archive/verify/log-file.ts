@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { isIso } from "#shared/lib/clock.ts";
-import { chainHash, GENESIS } from "#shared/lib/hash-chain.ts";
+import { chainHash, GENESIS } from "#shared/lib/hash.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import { parseJson, readLines, type Source } from "./source.ts";
 

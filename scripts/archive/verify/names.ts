@@ -1,5 +1,5 @@
 import { isToken } from "#shared/lib/ids.ts";
-import { DisplayName } from "#shared/protocol/names.ts";
+import { DisplayName } from "#shared/protocol/message-fields.ts";
 import { nameCommitment } from "../../../league-manager/agents/decide.ts";
 import { RUN_FILE } from "../files.ts";
 import type { LoggedRun } from "../format.ts";

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { startPostgres } from "#shared/store/testing/postgres-server.ts";
 import type { Write } from "../../../league-manager/ledger.ts";
 import { openPostgresRun, type PostgresRun } from "../../../league-manager/postgres/postgres-run.ts";

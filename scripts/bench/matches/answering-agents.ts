@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { text } from "node:stream/consumers";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import { type Envelope, type MessageType, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";

@@ -1,7 +1,7 @@
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
-import { listenHttp } from "#shared/rpc/http/listen.ts";
+import { listenHttp } from "#shared/rpc/http/http-server.ts";
 import { jsonRpc } from "#shared/rpc/jsonrpc/json-rpc.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { z } from "zod";
-import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { median } from "../median.ts";
 import { ROOT, temporaryFolder } from "../process.ts";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, Option } from "commander";
-import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { launch, sleep, temporaryFolder } from "../process.ts";
 import { cpuOf, residentKb } from "../process-table.ts";

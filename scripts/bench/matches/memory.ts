@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Command } from "commander";
-import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { launch, type Measured, sleep, temporaryFolder } from "../process.ts";
 import { peakKb, residentKb } from "../process-table.ts";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { launch, type Measured, ROOT, sleep } from "../process.ts";
 import { LEAGUE, startRealLeague } from "../real-league.ts";
 import type { MemoryReport } from "../rest/heap.ts";

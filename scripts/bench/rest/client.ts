@@ -1,4 +1,4 @@
-import { playAtRandom, type Step } from "#shared/games/contract/play.ts";
+import { playAtRandom, type Step } from "#shared/games/contract/obligation.ts";
 import type { Game } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { createRandom } from "#shared/lib/rng.ts";

@@ -1,6 +1,6 @@
 import type { Game } from "#shared/games/game.ts";
 import { knownGames } from "#shared/games/registry.ts";
-import { Timeouts } from "#shared/protocol/timeouts.ts";
+import { Timeouts } from "#shared/protocol/message-fields.ts";
 import { type Acceptance, type Check, type CheckContext, failed, passed, subjectOf } from "../check.ts";
 import { explainAsk } from "../judge/call-fault.ts";
 import { claimedGames } from "../league/games.ts";

@@ -1,6 +1,6 @@
 import { counted, cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
 import { Envelope, fieldFaults } from "#shared/protocol/envelope.ts";
-import { ANY_GAME, PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
+import { ANY_GAME, PlayerRegisterRequest } from "#shared/protocol/messages.ts";
 import { type Check, type Finding, failed, passed, type Verdict } from "../check.ts";
 import type { Explanation } from "../judge/reply-shape.ts";
 import { unknownTypes } from "../league/games.ts";

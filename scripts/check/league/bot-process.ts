@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
-import { permissionArgs } from "#shared/runtime/cli/permission-options.ts";
+import { permissionArgs } from "#shared/runtime/command-options.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 import { createSupervisor } from "#shared/runtime/process/supervisor.ts";
 

@@ -1,13 +1,12 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { Result } from "#shared/lib/result.ts";
-import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import { type Envelope, type MessageType, newEnvelope } from "#shared/protocol/envelope.ts";
 import { type DialectCallOptions, type DialectClient, withDialects } from "#shared/rpc/dialects/dialect-peers.ts";
 import { httpNetwork } from "#shared/rpc/network.ts";
 import type { CallFault, CallOptions } from "#shared/rpc/peer/call.ts";
+import { openPool } from "#shared/rpc/peer/http-transport.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
-import { openPool } from "#shared/rpc/peer/targets.ts";
 import type { SeatedPlayer } from "../../../referee/match/ask.ts";
 import { type Exchange, isInboxUrl } from "../wire/exchange.ts";
 import { Recorder, recordingPools } from "../wire/recorder.ts";

@@ -2,7 +2,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { createRandom } from "#shared/lib/rng.ts";
-import type { ListenOptions } from "#shared/rpc/http/listen.ts";
+import type { ListenOptions } from "#shared/rpc/http/http-server.ts";
 import { inboxEndpoint } from "../../../league-manager/agents/inbox-endpoint.ts";
 import { ALONE } from "../../../league-manager/cluster/homes.ts";
 import { Inboxes } from "../../../league-manager/inbox/inboxes.ts";

@@ -1,6 +1,6 @@
 import type { Game } from "#shared/games/game.ts";
 import { knownGames } from "#shared/games/registry.ts";
-import { ANY_GAME } from "#shared/protocol/registration-messages.ts";
+import { ANY_GAME } from "#shared/protocol/messages.ts";
 
 /** Returns whether a player that registers with a game type plays a game. The type may omit the version of the game. */
 const isType = (type: string, { id }: Game): boolean => type === id || id.startsWith(`${type}.`);

@@ -1,6 +1,5 @@
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { type Contact, parseSpeech } from "#shared/protocol/dialects/dialect.ts";
-import { dialectToken } from "#shared/protocol/dialects/token.ts";
+import { type Contact, dialectToken, parseSpeech } from "#shared/protocol/dialects/dialect.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 
 /** The player that is checked. */

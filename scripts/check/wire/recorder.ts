@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
-import type { ConnectionPool, DispatchController, DispatchHandler, OpenPool } from "#shared/rpc/peer/targets.ts";
+import type { ConnectionPool, DispatchController, DispatchHandler, OpenPool } from "#shared/rpc/peer/http-transport.ts";
 import type { Exchange, Reply } from "./exchange.ts";
 
 /** Longer replies are recorded up to this length; a referee accepts 256 kB. */

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { afterEach, expect, it } from "vitest";
-import { qrCode } from "#shared/runtime/cli/qr-code.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
+import { qrCode } from "#shared/runtime/qr-code.ts";
 import { requireProgram } from "#shared/runtime/testing/packages.ts";
 import { cleanUp, eventually, newFolder, type Running, start } from "../../testing/processes.ts";
 import { RPS, testLeague } from "../../testing/test-league.ts";

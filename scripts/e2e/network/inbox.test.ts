@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { MessageType } from "#shared/protocol/message-types.ts";
+import type { MessageType } from "#shared/protocol/envelope.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { canCreateNetworks, createNetwork, type TestNetwork } from "#shared/rpc/testing/network.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";

@@ -1,5 +1,5 @@
 import type { DialectId } from "#shared/protocol/dialects/dialect.ts";
-import type { ListenOptions } from "#shared/rpc/http/listen.ts";
+import type { ListenOptions } from "#shared/rpc/http/http-server.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import type { AskManager } from "./world.ts";
 

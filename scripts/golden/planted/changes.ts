@@ -14,7 +14,7 @@ export interface PlantedChange {
 export const PLANTED_CHANGES: readonly PlantedChange[] = [
   {
     name: "a pairing: the roles of a round of the Berger tables are swapped",
-    file: "shared/formats/pairing/berger.ts",
+    file: "shared/formats/round-robin.ts",
     from: "index % 2 === 0 ? [seat(top), last] : [last, seat(top)]",
     to: "index % 2 === 1 ? [seat(top), last] : [last, seat(top)]",
     part: "leagues/rps.v1",

@@ -1,12 +1,11 @@
 import { findGame } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
-import { chained, GENESIS, type RecordedEvent } from "#shared/lib/hash-chain.ts";
+import { chained, GENESIS, type RecordedEvent } from "#shared/lib/hash.ts";
 import { err, invariant, ok } from "#shared/lib/result.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
-import { type Command, create, decide } from "#shared/session/decide.ts";
 import { type Entry, eventOf } from "#shared/session/entry.ts";
 import { participantsOf } from "#shared/session/match-result.ts";
-import type { Session } from "#shared/session/session.ts";
+import { type Command, create, decide, type Session } from "#shared/session/session.ts";
 import type { MatchHost } from "../../../referee/match/driven-match.ts";
 import type { Committed, StoredSession } from "../../../referee/sessions/live-sessions.ts";
 import { rejected } from "../../../referee/sessions/rejections.ts";

@@ -1,6 +1,6 @@
 import { messageOf } from "#shared/lib/result.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
-import { gameFaultDisplay } from "#shared/runtime/games/game-faults.ts";
+import { gameFaultDisplay } from "#shared/runtime/game-faults.ts";
 import type { MatchSystem } from "../system.ts";
 import type { LocalBots } from "./local-bots.ts";
 import type { LocalLeague } from "./local-league.ts";

@@ -2,9 +2,9 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Random } from "#shared/lib/rng.ts";
 import type { Destination } from "#shared/rpc/http/forwarding.ts";
-import type { ListenOptions } from "#shared/rpc/http/listen.ts";
+import type { ListenOptions } from "#shared/rpc/http/http-server.ts";
 import type { HttpContext, HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
-import type { DispatchController, DispatchHandler, DispatchOptions } from "#shared/rpc/peer/targets.ts";
+import type { DispatchController, DispatchHandler, DispatchOptions } from "#shared/rpc/peer/http-transport.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /** Delays and losses of one request and its reply. */

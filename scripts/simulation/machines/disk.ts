@@ -1,8 +1,7 @@
 import type { AgentStore, Disk } from "#shared/runtime/files/disk.ts";
-import { groupCommit, type Unit } from "#shared/store/group-commit.ts";
 import { type Database, openSqlite } from "#shared/store/sqlite.ts";
 import { StoreUnwritable } from "#shared/store/store-errors.ts";
-import type { Writer } from "#shared/store/writer.ts";
+import { groupCommit, type Unit, type Writer } from "#shared/store/writer.ts";
 import type { ProcessClock } from "./clock.ts";
 
 /** The outcome of one commit. */

@@ -1,8 +1,8 @@
 import { err, ok } from "#shared/lib/result.ts";
 import type { Network } from "#shared/rpc/network.ts";
+import type { ConnectionPool } from "#shared/rpc/peer/http-transport.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
-import type { ConnectionPool } from "#shared/rpc/peer/targets.ts";
-import type { OpenSocket } from "#shared/rpc/websocket/open-socket.ts";
+import type { OpenSocket } from "#shared/rpc/websocket/websocket.ts";
 import type { ProcessClock } from "./clock.ts";
 import { Connection, HOST, type Link, type NetworkOptions, resetError, type Server, type Wire } from "./connection.ts";
 import { SocketConnection } from "./socket.ts";

@@ -1,8 +1,7 @@
-import { mcpSocket } from "#shared/rpc/http/mcp-socket.ts";
+import { mcpSocket } from "#shared/rpc/http/upgrade.ts";
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
-import type { FrameEvents, Frames } from "#shared/rpc/websocket/frames.ts";
 import { messageSocket } from "#shared/rpc/websocket/message-socket.ts";
-import type { OpeningEvents, SocketAddress } from "#shared/rpc/websocket/open-socket.ts";
+import type { FrameEvents, Frames, OpeningEvents, SocketAddress } from "#shared/rpc/websocket/websocket.ts";
 import {
   type Link,
   type ObservedRequest,

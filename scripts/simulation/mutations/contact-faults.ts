@@ -24,7 +24,7 @@ export const CONTACT_FAULTS: readonly Mutation[] = [
   {
     name: "a player of a dialect is told after each round that all earlier rounds are completed",
     rules: ["dialects"],
-    file: "shared/protocol/dialects/memory.ts",
+    file: "shared/protocol/dialects/dialect.ts",
     from: "  memory.delete(leagueId);\n",
     to: "",
   },

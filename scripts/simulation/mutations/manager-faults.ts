@@ -257,7 +257,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "a bracket pairs a player that has left if its opponent has not left",
     rules: ["schedule"],
-    file: "shared/formats/bracket-fold.ts",
+    file: "shared/formats/elimination.ts",
     from: "if (!reader.hasLeft.has(one) && !reader.hasLeft.has(two)) return open;",
     to: "if (!reader.hasLeft.has(one) || !reader.hasLeft.has(two)) return open;",
   },

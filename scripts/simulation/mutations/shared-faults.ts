@@ -5,7 +5,7 @@ export const SHARED_FAULTS: readonly Mutation[] = [
   {
     name: "the time of an action is charged twice",
     rules: ["clocks"],
-    file: "shared/session/clock.ts",
+    file: "shared/session/clocks.ts",
     from: "const left = timeLeft(clocks, role) - spentMs;",
     to: "const left = timeLeft(clocks, role) - 2 * spentMs;",
   },
@@ -19,7 +19,7 @@ export const SHARED_FAULTS: readonly Mutation[] = [
   {
     name: "the timeout of a call is measured by the machine's date",
     rules: ["forfeits", "end"],
-    file: "shared/rpc/peer/retry.ts",
+    file: "shared/rpc/peer/peer.ts",
     from: "  const deadline = clock.monotonic() + options.timeoutMs;\n",
     to: "  const deadline = clock.now() + options.timeoutMs;\n  clock = { ...clock, monotonic: clock.now };\n",
   },
@@ -54,14 +54,14 @@ export const SHARED_FAULTS: readonly Mutation[] = [
   {
     name: "the calls of a lost WebSocket wait for their time limit",
     rules: ["end", "forfeits"],
-    file: "shared/rpc/peer/call-socket.ts",
+    file: "shared/rpc/peer/socket-transport.ts",
     from: "    const calls = [...this.#calls.values()];\n",
     to: "    const calls: Call[] = [];\n",
   },
   {
     name: "a lost WebSocket takes further calls",
     rules: ["end", "forfeits"],
-    file: "shared/rpc/peer/endpoint-socket.ts",
+    file: "shared/rpc/peer/socket-transport.ts",
     from: 'if (this.#state.name === "open" && this.#state.socket === socket) this.#pause();',
     to: "",
   },
@@ -69,7 +69,7 @@ export const SHARED_FAULTS: readonly Mutation[] = [
     name: "an answer over a WebSocket ends the oldest call",
     // The answer of another call is invalid: the referee repeats a request to a player that has not answered yet.
     rules: ["deadlines", "turns", "moves", "repeated requests", "end"],
-    file: "shared/rpc/peer/call-socket.ts",
+    file: "shared/rpc/peer/socket-transport.ts",
     from: "this.#calls.get(id as number) ?? this.#onlyCall(id)",
     to: "this.#calls.values().next().value",
   },
@@ -97,7 +97,7 @@ export const SHARED_FAULTS: readonly Mutation[] = [
   {
     name: "a clock never has more than the initial time after an increment",
     rules: ["clocks"],
-    file: "shared/session/clock.ts",
+    file: "shared/session/clocks.ts",
     from: "withTimeOf(clocks, role, left + clocks.increment_ms) : null;",
     to: "withTimeOf(clocks, role, Math.min(clocks.initial_ms, left + clocks.increment_ms)) : null;",
   },
@@ -125,21 +125,21 @@ export const SHARED_FAULTS: readonly Mutation[] = [
   {
     name: "each repetition of a refused call has the whole time limit",
     rules: ["deadlines"],
-    file: "shared/rpc/peer/retry.ts",
+    file: "shared/rpc/peer/peer.ts",
     from: "attempt = await attemptOf(once, { ...options, timeoutMs: Math.max(1, deadline - clock.monotonic()) });",
     to: "attempt = await attemptOf(once, options);",
   },
   {
     name: "a late or doubled answer over a WebSocket counts as the answer to the next call",
     rules: ["forfeits", "turns"],
-    file: "shared/rpc/peer/call-socket.ts",
+    file: "shared/rpc/peer/socket-transport.ts",
     from: "if (this.#calls.size !== 1 || this.#isEarlier(id)) return;",
     to: "if (this.#calls.size !== 1) return;",
   },
   {
     name: "the calls that wait for a WebSocket are forgotten when it does not open",
     rules: ["forfeits", "end"],
-    file: "shared/rpc/peer/endpoint-socket.ts",
+    file: "shared/rpc/peer/socket-transport.ts",
     from: "for (const { request, call } of waiting) if (!call.isSettled) this.send(request, call);",
     to: "for (const { request, call } of waiting) if (!call.isSettled) socket?.send(request, call);",
   },
@@ -155,7 +155,7 @@ export const SHARED_FAULTS: readonly Mutation[] = [
   {
     name: "a reset connection counts as proof that no program listens",
     rules: ["release"],
-    file: "shared/rpc/peer/connection-fault.ts",
+    file: "shared/rpc/peer/call.ts",
     from: 'codes.every((code) => code === "ECONNREFUSED")',
     to: 'codes.every((code) => code === "ECONNREFUSED" || code === "ECONNRESET" || code === "EHOSTUNREACH")',
   },

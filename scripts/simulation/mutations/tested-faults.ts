@@ -63,14 +63,14 @@ export const TESTED_FAULTS: readonly TestedMutation[] = [
   {
     name: "an agent asks only once whether the manager still knows it",
     foundBy: "shared/runtime/kept-registration.test.ts",
-    file: "shared/runtime/kept-registration.ts",
+    file: "shared/runtime/registration.ts",
     from: "underway ??= renewOnce().finally(() => {\n      underway = null;\n    });",
     to: "underway ??= renewOnce();",
   },
   {
     name: "the pause that a player of a dialect demands by Retry-After is part of its time limit",
     foundBy: "shared/rpc/dialects/conversation.test.ts",
-    file: "shared/rpc/dialects/conversation.ts",
+    file: "shared/rpc/dialects/dialect-peers.ts",
     from: "    limits.deadlineMs += pauseMs;\n",
     to: "",
   },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type ChessState, chess } from "../chess.ts";
-import { applyLegal } from "../contract/play.ts";
+import { type ChessState, chess } from "#shared/games/chess.ts";
+import { applyLegal } from "#shared/games/contract/obligation.ts";
 
 const start = (options: object = { draw_offers: true }): ChessState =>
   chess.initialState({ options: chess.options.parse(options), seed: "" }) as ChessState;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { chess } from "../chess.ts";
-import { explainIllegalMove } from "./illegal-moves.ts";
+import { chess } from "#shared/games/chess.ts";
+import { explainIllegalMove } from "./moves.ts";
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const PROMOTE = "3r3k/4P3/8/8/8/8/8/4K3 w - - 0 1";

@@ -1,13 +1,19 @@
+import type { Game } from "#shared/games/game.ts";
 import { messageOf } from "../../lib/result.ts";
-import type { Game } from "../game.ts";
 import { ACTION_OBLIGATIONS } from "./action-obligations.ts";
-import { BOARD_OBLIGATION } from "./board-obligations.ts";
-import { GAME_OBLIGATIONS } from "./game-obligations.ts";
-import { type Evidence, type Obligation, type Subject, Violation } from "./obligation.ts";
-import { GameThrew, observed, WrongValue } from "./observed.ts";
-import { playVariants, type Trace } from "./play.ts";
-import { STATE_OBLIGATIONS } from "./state-obligations.ts";
-import { VIEW_OBLIGATIONS } from "./view-obligations.ts";
+import { GAME_OBLIGATIONS, STATE_OBLIGATIONS } from "./game-obligations.ts";
+import {
+  type Evidence,
+  GameThrew,
+  type Obligation,
+  observed,
+  playVariants,
+  type Subject,
+  type Trace,
+  Violation,
+  WrongValue,
+} from "./obligation.ts";
+import { BOARD_OBLIGATION, VIEW_OBLIGATIONS } from "./view-obligations.ts";
 
 /** The obligation to play to the end. The other obligations are checked on the games that it has played. */
 const PLAYS: Omit<Obligation, "check"> = {

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Game, Outcome, Role } from "#shared/games/game.ts";
 import { createRandom } from "../../lib/rng.ts";
-import type { Game, Outcome, Role } from "../game.ts";
-import { type Evidence, must } from "./obligation.ts";
-import { applyLegal, playAtRandom, viewersOf } from "./play.ts";
+import { applyLegal, type Evidence, must, playAtRandom, viewersOf } from "./obligation.ts";
 import { canonicalJson, stateHash, throughJson } from "./values.ts";
 
 /** A recorded game. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import type { BoardKind, Game } from "#shared/games/game.ts";
+import { didYouMean } from "#shared/lib/text.ts";
 import { faultLine } from "../../lib/schema-messages.ts";
-import { didYouMean } from "../../lib/suggestion.ts";
-import type { BoardKind, Game } from "../game.ts";
 import { MAX_PATH_FIELDS } from "../view-history.ts";
 
 /** A part of a value that does not fit the interface of games. */

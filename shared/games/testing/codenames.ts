@@ -1,7 +1,7 @@
 /** Helpers of the tests of Codenames: positions with given words, and games that are played by a script. */
-import { codenames } from "../codenames.ts";
+import { codenames } from "#shared/games/codenames.ts";
+import { applyLegal } from "#shared/games/contract/obligation.ts";
 import type { CodenamesAction, CodenamesState, Identity } from "../codenames-view.ts";
-import { applyLegal } from "../contract/play.ts";
 
 export const begin = (options: object = {}, seed = "seed"): CodenamesState =>
   codenames.initialState({ options: codenames.options.parse(options), seed });

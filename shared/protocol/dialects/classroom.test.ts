@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { MessageType } from "#shared/protocol/envelope.ts";
 import { derivedMessageId } from "../../lib/ids.ts";
-import type { MessageType } from "../message-types.ts";
 import { newEnvelope } from "../testing/envelope.ts";
 import { classroom } from "./classroom.ts";
 import type { Contact, RoundFacts } from "./dialect.ts";

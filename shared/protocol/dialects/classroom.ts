@@ -1,14 +1,21 @@
-import { reasonInWords, withoutVersion } from "../../games/game.ts";
-import { derivedMessageId } from "../../lib/ids.ts";
-import type { RoundEnd, StandingsUpdate } from "../announcements.ts";
-import type { Envelope } from "../envelope.ts";
-import type { GameInvite, GameResult, MoveRequest } from "../messages.ts";
-import { boardFields } from "./board-fields.ts";
-import { errorOf } from "./codes.ts";
-import { type Contact, type Dialect, type RoundFacts, type SeatFacts, seatOf, type Wordings } from "./dialect.ts";
+import { reasonInWords, withoutVersion } from "#shared/games/game.ts";
+import { derivedMessageId } from "#shared/lib/ids.ts";
+import type { Envelope } from "#shared/protocol/envelope.ts";
+import type { GameInvite, GameResult, MoveRequest, RoundEnd, StandingsUpdate } from "#shared/protocol/messages.ts";
+import {
+  addEnded,
+  type Contact,
+  type Dialect,
+  type Memory,
+  type RoundFacts,
+  type SeatFacts,
+  seatOf,
+  takeEnded,
+  type Wordings,
+} from "./dialect.ts";
 import { wholeSeconds } from "./fields.ts";
 import type { ForeignMessage } from "./forms.ts";
-import { addEnded, type Memory, takeEnded } from "./memory.ts";
+import { errorOf } from "./requests.ts";
 
 /**
  * The dialect of the classroom: flat messages of "league.v2" with `message_type`, `sender`, `timestamp` and `conversation_id`. Fields that
@@ -243,3 +250,12 @@ function afterRound(envelope: Envelope, contact: Contact, memory: Memory): reado
 }
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
+
+/** Returns the board of tic-tac-toe and Connect Four as rows of cells, as other programs expect it; nothing for other games. */
+function boardFields(game: string, { game_state, your_role }: MoveRequest): object {
+  const { board } = (game_state ?? {}) as { readonly board?: unknown };
+  const isBoardGame = ["tic_tac_toe", "connect_four"].includes(withoutVersion(game));
+  if (!isBoardGame || !Array.isArray(board)) return {};
+  const rows = board.map((row) => [...String(row)].map((cell) => (cell === "." ? "" : cell.toUpperCase())));
+  return { board: rows, your_mark: your_role.slice(0, 1).toUpperCase() };
+}

@@ -1,7 +1,9 @@
-import { invariant } from "../../lib/result.ts";
-import type { Envelope } from "../envelope.ts";
+import { equalSecrets } from "#shared/lib/hash.ts";
+import { invariant } from "#shared/lib/result.ts";
+import type { Envelope } from "#shared/protocol/envelope.ts";
+import type { RoundEnd } from "#shared/protocol/messages.ts";
+import { signFor } from "#shared/protocol/signing.ts";
 import { type ForeignMessage, Form } from "./forms.ts";
-import type { Memory } from "./memory.ts";
 
 /** The dialects besides the native one. */
 export const dialectIds = ["league.v1", "classroom"] as const;
@@ -75,3 +77,32 @@ export interface Dialect {
    */
   encode(envelope: Envelope, contact: Contact, memory: Memory): readonly Wordings[];
 }
+
+/**
+ * The rounds that have ended, by league, and that one player has not been sent as completed: the manager sends ROUND_END and then the standings, and a
+ * dialect has both in messages after the standings. A manager that is restarted between the two sends both again. All else that a message of a dialect
+ * refers to stands in its contact, because a process that is restarted has not sent the earlier messages.
+ */
+export type Memory = Map<string, RoundEnd[]>;
+
+export function addEnded(memory: Memory, round: RoundEnd): void {
+  memory.set(round.league_id, [...(memory.get(round.league_id) ?? []), round]);
+}
+
+/** Removes and returns the ended rounds of a league. */
+export function takeEnded(memory: Memory, leagueId: string): readonly RoundEnd[] {
+  const ended = memory.get(leagueId) ?? [];
+  memory.delete(leagueId);
+  return ended;
+}
+
+/**
+ * Returns the token of a player of another dialect. Some programs require the token of their registration in every message. The token is derived from the hash of
+ * the player's native token, which such a player never receives. It therefore authenticates no native message. It is not the signature of any match either,
+ * because the text that it signs contains a line break, and the id of a match does not.
+ */
+export const dialectToken = (playerId: string, tokenHash: string): string =>
+  `tok-${playerId.toLowerCase()}-${signFor(tokenHash, `dialect\n${playerId}`)}`;
+
+export const isDialectToken = (token: string, playerId: string, tokenHash: string): boolean =>
+  equalSecrets(token, dialectToken(playerId, tokenHash));

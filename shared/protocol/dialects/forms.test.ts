@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { parseSpeech, speechText } from "./dialect.ts";
+import { dialectToken, isDialectToken, parseSpeech, speechText } from "./dialect.ts";
 import { type Attempt, attemptsFor, attemptsOf, bodyOf, DEFAULT_FORM, type Form } from "./forms.ts";
-import { errorReply, replyTo, responseBody, unknownDialectBody } from "./replies.ts";
-import type { ForeignRequest } from "./requests.ts";
-import { dialectToken, isDialectToken } from "./token.ts";
+import { errorReply, type ForeignRequest, replyTo, responseBody, unknownDialectBody } from "./requests.ts";
 
 const MESSAGE = { message_type: "GAME_OVER", league_id: "rps", winner: "P01" };
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readingOf } from "./answers.ts";
-import { moveIn } from "./moves.ts";
+import { moveIn, readingOf } from "./answers.ts";
 
 interface Request {
   readonly game_state: unknown;

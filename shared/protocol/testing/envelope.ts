@@ -1,7 +1,11 @@
+import {
+  type Envelope,
+  type EnvelopeOptions,
+  newEnvelope as envelopeAt,
+  type MessageType,
+} from "#shared/protocol/envelope.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
-import { type Envelope, type EnvelopeOptions, newEnvelope as envelopeAt } from "../envelope.ts";
-import type { MessageType } from "../message-types.ts";
 
 /** Creates an envelope with a random id and the current time, unless the test sets them. */
 export const newEnvelope = (

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import type { Contact } from "#shared/protocol/dialects/dialect.ts";
 import { ok } from "../../lib/result.ts";
 import { manualClock } from "../../lib/testing/clock.ts";
-import type { Contact } from "../../protocol/dialects/dialect.ts";
-import { exchange, newConversation } from "./conversation.ts";
+import { exchange, newConversation } from "./dialect-peers.ts";
 
 const CONTACT: Contact = {
   ...{ id: "classroom", form: { family: "tool", place: "params" } },

@@ -1,11 +1,18 @@
+import { jsonOf } from "#shared/lib/text.ts";
+import type { ForeignMessage } from "#shared/protocol/dialects/forms.ts";
+import {
+  errorReply,
+  type ForeignRequest,
+  foreignRequestIn,
+  type ReplyHead,
+  type RequestType,
+  responseBody,
+  unknownDialectBody,
+} from "#shared/protocol/dialects/requests.ts";
+import type { HttpContext, HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Ids } from "../../lib/ids.ts";
-import { jsonOf } from "../../lib/text.ts";
 import { firstText, isTime } from "../../protocol/dialects/fields.ts";
-import type { ForeignMessage } from "../../protocol/dialects/forms.ts";
-import { errorReply, type ReplyHead, responseBody, unknownDialectBody } from "../../protocol/dialects/replies.ts";
-import { type ForeignRequest, foreignRequestIn, type RequestType } from "../../protocol/dialects/requests.ts";
-import type { HttpContext, HttpReply } from "../jsonrpc/http-context.ts";
 
 /** Answers one kind of message. */
 export type ForeignHandler = (

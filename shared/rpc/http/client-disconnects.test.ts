@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { request as httpRequest, type ServerResponse } from "node:http";
 import { expect, test } from "vitest";
+import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
+import { mcpEndpoint } from "#shared/rpc/mcp/mcp-endpoint.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
-import type { HttpContext } from "../jsonrpc/http-context.ts";
-import { mcpEndpoint } from "../mcp/endpoint.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
-import { httpEndpoint } from "./endpoint.ts";
+import { httpEndpoint } from "./http-server.ts";
 import { disconnectSignal } from "./request.ts";
 
 test("the signal is aborted for a caller that disconnects before or after the signal is created", async () => {

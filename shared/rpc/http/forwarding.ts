@@ -1,14 +1,22 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { type Duplex, PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Agent } from "undici";
-import type { Clock } from "../../lib/clock.ts";
-import { lazily } from "../../lib/lazy.ts";
-import type { HttpReply } from "../jsonrpc/http-context.ts";
-import { connectionFault } from "../peer/connection-fault.ts";
-import { BODILESS, type Caller, crossOriginOf, disconnectSignal, originOf, remoteAddressOf } from "./request.ts";
-import { sendReply } from "./response.ts";
-import { CONNECT_MS, openTunnel } from "./tunnel.ts";
+import type { Clock } from "#shared/lib/clock.ts";
+import { lazily } from "#shared/lib/lazy.ts";
+import { bareHost } from "#shared/protocol/addresses.ts";
+import type { HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
+import { connectionFault } from "#shared/rpc/peer/call.ts";
+import {
+  BODILESS,
+  type Caller,
+  crossOriginOf,
+  disconnectSignal,
+  originOf,
+  remoteAddressOf,
+  sendReply,
+} from "./request.ts";
 
 /** The server of a service that consists of several servers, and that a request belongs to. */
 export interface Destination {
@@ -139,3 +147,43 @@ const passedOn = (headers: Headers): Record<string, string | string[]> =>
       value === undefined || NOT_PASSED_ON.has(name) ? [] : [[name, value] as const],
     ),
   );
+
+const { connect } = process.getBuiltinModule("node:net");
+
+/** A request for a WebSocket that another server answers. */
+interface TunnelOptions {
+  /** The connection of the caller. */
+  readonly connection: Duplex;
+  /** The first bytes that have followed the request. */
+  readonly head: Buffer;
+  /** The other server, e.g. `http://10.0.0.6:8000`. */
+  readonly origin: string;
+  /** The path and the query of the request. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+}
+
+/** The time in which another server of the service accepts a connection. */
+const CONNECT_MS = 2_000;
+/** The idle time until the system sends TCP keep-alive probes, as undici sets it for its connections. */
+const KEEP_ALIVE_AFTER_MS = 60_000;
+
+/** Passes a request for a WebSocket on, with everything that follows. Returns the connection to the other server, which closes with that of the caller. */
+function openTunnel(options: TunnelOptions, clock: Pick<Clock, "after">): Socket {
+  const { connection, head, origin, target, headers } = options;
+  const url = new URL(origin);
+  const address = { host: bareHost(url), port: Number(url.port) || 80 };
+  const upstream = connect({ ...address, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_AFTER_MS });
+  const cancelTimer = clock.after(CONNECT_MS, () => upstream.destroy());
+  upstream.once("connect", cancelTimer).once("close", cancelTimer);
+  const all = { ...headers, host: url.host, connection: "Upgrade", upgrade: "websocket" };
+  const lines = Object.entries(all).flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}`));
+  upstream.write([`GET ${target} HTTP/1.1`, ...lines, "", ""].join("\r\n"));
+  upstream.write(head);
+  for (const [from, to] of [[upstream, connection] as const, [connection, upstream] as const]) {
+    from.pipe(to);
+    from.on("error", () => to.destroy());
+    from.once("close", () => to.destroy());
+  }
+  return upstream;
+}

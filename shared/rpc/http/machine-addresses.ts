@@ -1,8 +1,8 @@
 import { lookup } from "node:dns/promises";
 import { connect, isIP } from "node:net";
-import type { Clock } from "../../lib/clock.ts";
-import { bareHost, isAmong, isLoopback, type MachineAddresses, parseEndpoint } from "../../protocol/addresses.ts";
-import type { Interfaces } from "./network-interfaces.ts";
+import { networkInterfaces } from "node:os";
+import type { Clock } from "#shared/lib/clock.ts";
+import { bareHost, isAmong, isLoopback, type MachineAddresses, parseEndpoint } from "#shared/protocol/addresses.ts";
 
 /** Interfaces of virtual machines, containers and tunnels: other machines usually cannot reach their addresses. */
 const VIRTUAL = /^(docker|br-|veth|virbr|vmnet|vboxnet|vEthernet|utun|tun|tap|wg|zt|tailscale)/i;
@@ -109,4 +109,27 @@ export async function comesFrom(
   const host = bareHost(url);
   const addresses = isIP(host) !== 0 || isLoopback(host) ? [host] : await resolve(host);
   return isAmong(addresses, remoteAddress, machineAddresses);
+}
+
+/** The network interfaces of a machine by name, each with its addresses. */
+export type Interfaces = ReturnType<typeof networkInterfaces>;
+
+/** Returns the current interfaces of this machine. */
+export const readInterfaces = (): Interfaces => networkInterfaces();
+
+/**
+ * Returns a function that returns the current interfaces of this machine. The system takes about 50 µs to list them, and many registrations may
+ * arrive in one turn of the event loop, so the list is cached until the next turn.
+ */
+export function interfaceReader(clock: Pick<Clock, "defer">): () => Interfaces {
+  let cached: Interfaces | null = null;
+  return () => {
+    if (cached === null) {
+      cached = readInterfaces();
+      clock.defer(() => {
+        cached = null;
+      });
+    }
+    return cached;
+  };
 }

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { afterEach, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { jsonRpc } from "#shared/rpc/jsonrpc/json-rpc.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { jsonRpc } from "../jsonrpc/json-rpc.ts";
 import { rateLimit } from "../jsonrpc/rate-limit.ts";
 import { close, open, port } from "../testing/requests.ts";
-import { withMcp } from "./listen.ts";
+import { withMcp } from "./http-server.ts";
 import { createUpgrades, type Upgrades } from "./upgrade.ts";
 
 const LIMIT_BYTES = 1_000;

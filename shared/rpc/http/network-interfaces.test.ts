@@ -1,7 +1,7 @@
 import { syncBuiltinESMExports } from "node:module";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
-import { interfaceReader } from "./network-interfaces.ts";
+import { interfaceReader } from "./machine-addresses.ts";
 
 test("the interfaces are listed once per turn of the event loop, however often they are read", async () => {
   const os = process.getBuiltinModule("node:os");

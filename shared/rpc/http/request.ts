@@ -1,8 +1,8 @@
-import type { IncomingMessage } from "node:http";
-import { isIP } from "node:net";
-import { isLoopback } from "../../protocol/addresses.ts";
-import type { HttpContext } from "../jsonrpc/http-context.ts";
-import type { RejectionLog } from "../jsonrpc/rejection-log.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { BlockList, isIP } from "node:net";
+import { isLoopback } from "#shared/protocol/addresses.ts";
+import type { HttpContext, HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
+import type { RejectionLog } from "#shared/rpc/jsonrpc/rejection-log.ts";
 
 /** Methods whose requests have no body. */
 export const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
@@ -148,4 +148,49 @@ export function readBody(request: IncomingMessage, limitBytes: number, done: (bo
     if (sizeBytes <= limitBytes)
       done((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString("utf8"));
   });
+}
+
+/** Answers a request with a JSON-RPC error. */
+export const sendError = (response: ServerResponse, status: number, message: string): void =>
+  send(response, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message } }));
+
+/** Sends the complete answer of a handler. */
+export const sendReply = (response: ServerResponse, { status, body, headers }: HttpReply): void =>
+  send(response, status, body, headers);
+
+/** Sends an answer, unless the headers of an answer have been sent. A body is sent as JSON. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  if (response.headersSent) return;
+  const contentHeaders = body === "" ? {} : { "content-type": "application/json" };
+  response.writeHead(status, { ...contentHeaders, ...headers, "content-length": Buffer.byteLength(body) });
+  response.end(body);
+}
+
+/** Returns whether a text is an IP address, or a network such as `10.0.0.0/8`. */
+export function isAddressOrNetwork(text: string): boolean {
+  const [address = "", bits, ...more] = text.split("/");
+  const maxBits = isIP(address) === 6 ? 128 : 32;
+  const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits);
+  return isIP(address) !== 0 && isNetwork && more.length === 0;
+}
+
+/** Returns a function that is true for the addresses in a list of addresses and networks. */
+export function trustedProxies(list: readonly string[]): IsTrustedProxy {
+  if (list.length === 0) return () => false;
+  const known = new BlockList();
+  for (const text of list) {
+    const [address = "", bits] = text.split("/");
+    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+    if (bits === undefined) known.addAddress(address, family);
+    else known.addSubnet(address, Number(bits), family);
+  }
+  return (text) => {
+    const address = text.replace(/^::ffff:(?=\d+\.)/i, "");
+    return isIP(address) !== 0 && known.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  };
 }

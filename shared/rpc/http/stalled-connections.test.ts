@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { listenOnLoopback } from "../testing/loopback.ts";
-import { httpEndpoint } from "./endpoint.ts";
+import { httpEndpoint } from "./http-server.ts";
 
 const CLIENT = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
-import { identifyCaller, originOf, remoteAddressOf } from "./request.ts";
-import { isAddressOrNetwork, trustedProxies } from "./trusted-proxies.ts";
+import { identifyCaller, isAddressOrNetwork, originOf, remoteAddressOf, trustedProxies } from "./request.ts";
 
 const isTrusted = trustedProxies(["10.1.0.0/16", "192.0.2.7", "2001:db8::/32"]);
 

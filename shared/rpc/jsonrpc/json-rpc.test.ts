@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { httpEndpoint } from "#shared/rpc/http/http-server.ts";
 import { Unavailable } from "../../lib/unavailable.ts";
-import { httpEndpoint } from "../http/endpoint.ts";
 import { rpcNotification, rpcRequest, rpcResponse } from "../testing/json-rpc.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import { jsonRpc, type Method, rpcError } from "./json-rpc.ts";

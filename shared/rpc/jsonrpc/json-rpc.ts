@@ -8,9 +8,11 @@ import {
   JSONRPCServer,
 } from "json-rpc-2.0";
 import { z } from "zod";
-import { parsedJson } from "../../lib/text.ts";
-import { Unavailable } from "../../lib/unavailable.ts";
+import { parsedJson } from "#shared/lib/text.ts";
+import { Unavailable } from "#shared/lib/unavailable.ts";
+import type { FieldFault } from "#shared/protocol/envelope.ts";
 import type { HttpContext, HttpReply } from "./http-context.ts";
+import type { RejectedRequest } from "./rejection-log.ts";
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
@@ -143,4 +145,34 @@ function reply(response: JSONRPCResponse | null): HttpReply {
 export function idOf(request: unknown): JSONRPCID {
   const id = typeof request === "object" && request !== null && "id" in request ? request.id : null;
   return typeof id === "string" || typeof id === "number" ? id : null;
+}
+
+/** Returns the methods with a log of their rejections, for callers of every transport. */
+export function withRejections(methods: Readonly<Record<string, Method>>): Readonly<Record<string, Method>> {
+  const logged = (name: string, method: Method): Method => {
+    return async (params: unknown, http: HttpContext) => {
+      try {
+        return await method(params, http);
+      } catch (thrown) {
+        if (thrown instanceof JSONRPCErrorException) http.logRejection?.(rejectionOf(thrown, name, params));
+        throw thrown;
+      }
+    };
+  };
+  return Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, logged(name, method)]));
+}
+
+const text = z.string().optional().catch(undefined);
+/** The part of a tool call that is logged. Other parts of the call may be invalid. */
+const LoggedCall = z.object({
+  name: z.string(),
+  arguments: z.object({ type: text, sender: text }).optional().catch(undefined),
+});
+
+function rejectionOf({ code, message, data }: JSONRPCErrorException, method: string, params: unknown): RejectedRequest {
+  const call = LoggedCall.safeParse(params).data;
+  const faults = (data as { faults?: readonly FieldFault[] } | undefined)?.faults ?? [];
+  const reason = [message, ...faults.map((fault) => `${fault.path}: ${fault.message}`)].join("; ");
+  const request = call ? `${method} ${call.name} ${call.arguments?.type ?? ""}`.trimEnd() : method;
+  return { code, reason, agent: call?.arguments?.sender ?? null, request };
 }

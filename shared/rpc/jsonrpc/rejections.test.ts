@@ -1,13 +1,13 @@
 import type { Server } from "node:http";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
+import { httpEndpoint } from "#shared/rpc/http/http-server.ts";
+import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp/mcp-endpoint.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { err, ok } from "../../lib/result.ts";
 import { protocolError } from "../../protocol/errors.ts";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
-import { httpEndpoint } from "../http/endpoint.ts";
-import { type McpEndpoint, mcpEndpoint } from "../mcp/endpoint.ts";
 import { operation, toolsOf } from "../mcp/operations.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";

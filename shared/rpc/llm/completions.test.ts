@@ -7,8 +7,7 @@ import {
   sendJson,
   startChatEndpoint,
 } from "../testing/chat-endpoint.ts";
-import { completionOf } from "./completion.ts";
-import { type CompletionOptions, Completions } from "./completions.ts";
+import { type CompletionOptions, Completions, completionOf } from "./completions.ts";
 
 const KEY = "sk-very-secret-0123456789";
 const FORMAT = { name: "move", description: "a move", schema: { type: "object" } };

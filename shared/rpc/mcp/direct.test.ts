@@ -1,9 +1,9 @@
 import type { Server } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { httpEndpoint } from "#shared/rpc/http/http-server.ts";
+import { INVALID_PARAMS, rpcError } from "#shared/rpc/jsonrpc/json-rpc.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
-import { httpEndpoint } from "../http/endpoint.ts";
-import { INVALID_PARAMS, rpcError } from "../jsonrpc/json-rpc.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import { directTools, mcpMethods, type Tool } from "./mcp.ts";

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request, type Server } from "node:http";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { httpEndpoint } from "#shared/rpc/http/http-server.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
-import { httpEndpoint } from "../http/endpoint.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import { directTools, mcpMethods, type Tool } from "./mcp.ts";

@@ -3,13 +3,13 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, beforeEach, expect, it, test } from "vitest";
+import { httpEndpoint } from "#shared/rpc/http/http-server.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
-import { httpEndpoint } from "../http/endpoint.ts";
 import type { CallerAnswer, CallerInput } from "../jsonrpc/caller-input.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
-import { type McpEndpoint, mcpEndpoint } from "./endpoint.ts";
 import type { Tool } from "./mcp.ts";
+import { type McpEndpoint, mcpEndpoint } from "./mcp-endpoint.ts";
 
 /** The answers that the tool has received, one for each call. */
 let answers: (CallerAnswer | null)[];

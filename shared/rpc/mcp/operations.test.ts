@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { Envelope } from "#shared/protocol/envelope.ts";
+import { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { err, ok } from "../../lib/result.ts";
-import { Envelope } from "../../protocol/envelope.ts";
 import { protocolError } from "../../protocol/errors.ts";
-import { PlayerRegisterRequest } from "../../protocol/registration-messages.ts";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
 import { ask, faultsOf, serve } from "../testing/endpoint.ts";
 import { mcpMethods } from "./mcp.ts";

@@ -1,15 +1,21 @@
 import { z } from "zod";
+import {
+  Envelope,
+  type FieldFault,
+  faultOfSender,
+  fieldFaults,
+  looksLikeEnvelope,
+  type MessageType,
+  newEnvelope,
+} from "#shared/protocol/envelope.ts";
+import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
+import { INVALID_PARAMS, rpcError } from "#shared/rpc/jsonrpc/json-rpc.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Ids } from "../../lib/ids.ts";
 import type { Result } from "../../lib/result.ts";
 import { readWritten } from "../../lib/written-values.ts";
-import { Envelope, type FieldFault, fieldFaults, looksLikeEnvelope, newEnvelope } from "../../protocol/envelope.ts";
 import { errorType, type ProtocolError } from "../../protocol/errors.ts";
-import type { MessageType } from "../../protocol/message-types.ts";
-import { faultOfSender } from "../../protocol/senders.ts";
 import { type CallerInput, type InputNeeded, isInputNeeded } from "../jsonrpc/caller-input.ts";
-import type { HttpContext } from "../jsonrpc/http-context.ts";
-import { INVALID_PARAMS, rpcError } from "../jsonrpc/json-rpc.ts";
 import type { Tool, ToolResult } from "./mcp.ts";
 
 /** The caller of an operation and its credentials, for requests of all interfaces. */

@@ -6,8 +6,8 @@ import { rpcRequest } from "../testing/json-rpc.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import { STATELESS } from "../testing/stdio.ts";
 import type { Tool } from "./mcp.ts";
+import { serviceOf } from "./mcp-endpoint.ts";
 import { routeOf } from "./route.ts";
-import { serviceOf } from "./service.ts";
 import { type McpSessions, mcpSessions } from "./sessions.ts";
 
 const about = { title: "T", description: "D", inputSchema: { type: "object" }, outputSchema: { type: "object" } };

@@ -1,22 +1,39 @@
 import {
+  type AuthInfo,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
   createRequestStateCodec,
+  type ElicitRequestFormParams,
   type EventStore,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  type JSONRPCMessage,
   ProtocolError,
   ProtocolErrorCode,
+  type RequestId,
   type RequestStateCodec,
+  SdkError,
+  SdkErrorCode,
   Server,
   type ServerContext,
   type ServerOptions,
+  type Transport,
 } from "@modelcontextprotocol/server";
 import { JSONRPCErrorException } from "json-rpc-2.0";
 import { z } from "zod";
-import { isInputNeeded } from "../jsonrpc/caller-input.ts";
-import type { HttpContext } from "../jsonrpc/http-context.ts";
-import { httpOf } from "./caller-auth.ts";
-import { ask, asResult, capabilitiesOf, type Era, inputOf } from "./input.ts";
+import { faultLine } from "#shared/lib/schema-messages.ts";
+import { parsedJson } from "#shared/lib/text.ts";
+import {
+  type CallerAnswer,
+  type CallerInput,
+  type CallerQuestion,
+  type InputNeeded,
+  isInputNeeded,
+} from "#shared/rpc/jsonrpc/caller-input.ts";
+import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
+import { INVALID_PARAMS } from "#shared/rpc/jsonrpc/json-rpc.ts";
 import { invalidArguments, type McpSurface, showsApps } from "./mcp.ts";
-import { unknownResource } from "./subscriptions.ts";
-import { withReadableErrors } from "./transport-errors.ts";
 
 /** A method of a service. `context` is present for calls through the SDK, and absent for plain JSON-RPC. */
 export type McpMethod = (params: unknown, http: HttpContext, context?: ServerContext) => unknown;
@@ -207,3 +224,202 @@ function callerOf({ service, caller }: Serving, { http, mcpReq, sessionId }: Ser
     logRejection: known?.logRejection,
   };
 }
+
+/**
+ * The ways to ask clients: in a session by a request of the server, and in the stateless revision 2026-07-28 by a result that the client answers in
+ * its next call. Clients without a session in a revision with sessions (`no session`) cannot be asked.
+ */
+export type Era = "session" | "no session" | "stateless";
+
+/** The name of the only question of a round in `inputRequests` and `inputResponses`. */
+const QUESTION_KEY = "answer";
+
+/** Returns the questions that a client can answer, with its answer to the previous round. */
+function inputOf(era: Era, server: Server, { mcpReq }: ServerContext): CallerInput {
+  const declared = capabilitiesOf(era, server, mcpReq);
+  const canBeAsked = era !== "no session";
+  const state = era === "stateless" ? mcpReq.requestState() : undefined;
+  return {
+    canFillForms: canBeAsked && supportsForms(declared?.elicitation),
+    canPrompt: canBeAsked && declared?.sampling !== undefined,
+    // Without `inputResponses` the request is a repetition of the first round, and the question is asked again. With them, a missing answer has failed.
+    answer: state === undefined || mcpReq.inputResponses === undefined ? null : answerOf(mcpReq.inputResponses),
+    state: state ?? null,
+  };
+}
+
+/** Returns the capabilities that a client declares: at the start of its session, or with each request of the stateless revision. */
+function capabilitiesOf(
+  era: Era,
+  server: Server,
+  { envelope = {} }: ServerContext["mcpReq"],
+): ClientCapabilities | undefined {
+  const declared: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } = envelope;
+  return era === "stateless" ? declared[CLIENT_CAPABILITIES_META_KEY] : server.getClientCapabilities();
+}
+
+/** Returns a question as a result of the stateless revision. `mint` signs the state. */
+async function asResult(needed: InputNeeded, mint: (state: unknown) => Promise<string>): Promise<InputRequiredResult> {
+  const { question, state, _meta } = needed;
+  const request =
+    question.kind === "form"
+      ? inputRequired.elicit(formOf(question))
+      : inputRequired.createMessage(messageFor(question));
+  const result = inputRequired({ inputRequests: { [QUESTION_KEY]: request }, requestState: await mint(state) });
+  return _meta ? { ...result, _meta: { ..._meta } } : result;
+}
+
+/** The conditions that end the wait for an answer in a session. */
+interface AnswerLimits {
+  readonly answerWithinMs: number;
+  /** Aborted when the caller disconnects or cancels its request. */
+  readonly abortSignal: AbortSignal;
+}
+
+/** Asks a client in a session. Resolves with its answer, or with a failed answer. Rejects only if `abortSignal` is aborted. */
+async function ask(
+  { question, onObsolete, _meta }: InputNeeded,
+  { mcpReq }: ServerContext,
+  { answerWithinMs, abortSignal }: AnswerLimits,
+): Promise<CallerAnswer> {
+  const obsolete = new AbortController();
+  const stopWatching = onObsolete?.(() => obsolete.abort());
+  const options = {
+    timeout: answerWithinMs,
+    resetTimeoutOnProgress: true,
+    signal: AbortSignal.any([abortSignal, obsolete.signal]),
+  };
+  try {
+    const metadata = _meta && { _meta: { ..._meta } };
+    // Sent on the stream of the call: requestSampling would send it on the stream of GET, which a client need not open.
+    if (question.kind === "prompt") {
+      const params = { ...messageFor(question), ...metadata };
+      return textOf(await mcpReq.send({ method: "sampling/createMessage", params }, options));
+    }
+    // elicitInput would reject an answer that does not fit the form. The tool decides about such an answer.
+    const { action, content = {} } = await mcpReq.send(
+      { method: "elicitation/create", params: { ...formOf(question), ...metadata } },
+      options,
+    );
+    return { kind: "form", action, content };
+  } catch (thrown) {
+    if (abortSignal.aborted) throw thrown;
+    if (obsolete.signal.aborted) return { kind: "failed", reason: "the question is obsolete" };
+    const isLate = thrown instanceof SdkError && thrown.code === SdkErrorCode.RequestTimeout;
+    return { kind: "failed", reason: isLate ? "the time limit was exceeded" : "the host answered with an error" };
+  } finally {
+    stopWatching?.();
+  }
+}
+
+/** A client that declares no mode of elicitation supports forms only. */
+const supportsForms = (elicitation: ClientCapabilities["elicitation"]): boolean =>
+  elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+
+function answerOf(responses: Parameters<typeof inputResponse>[0]): CallerAnswer {
+  const answer = inputResponse(responses, QUESTION_KEY);
+  switch (answer.kind) {
+    case "elicit":
+      return { kind: "form", action: answer.action, content: answer.content ?? {} };
+    case "sampling":
+      return textOf(answer.result);
+    default:
+      return { kind: "failed", reason: "the request contains no answer" };
+  }
+}
+
+function textOf({ content }: { content?: unknown }): CallerAnswer {
+  const blocks: readonly ({ type?: unknown; text?: unknown } | null)[] = Array.isArray(content) ? content : [content];
+  const texts = blocks.flatMap((block) => (block?.type === "text" && typeof block.text === "string" ? block.text : []));
+  return { kind: "text", text: texts.join("\n") };
+}
+
+const formOf = ({ message, fields }: Extract<CallerQuestion, { kind: "form" }>): ElicitRequestFormParams => ({
+  mode: "form",
+  message,
+  requestedSchema: { type: "object", properties: fields, required: Object.keys(fields) } as never,
+});
+
+const messageFor = ({ system, text, maxTokens }: Extract<CallerQuestion, { kind: "prompt" }>) => ({
+  systemPrompt: system,
+  messages: [{ role: "user" as const, content: { type: "text" as const, text } }],
+  maxTokens,
+  includeContext: "none" as const,
+});
+
+const Issues = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })).min(1);
+
+/** A request that is not answered yet. */
+interface Pending {
+  readonly method: string;
+  readonly logRejection: HttpContext["logRejection"];
+}
+
+/**
+ * Rewrites the errors that a transport sends for requests that violate the schemas of the SDK, and logs them, because no method is called for
+ * such a request. The message of the SDK is the JSON of the schema's fault, and its code for `initialize` is an internal error. Call it before
+ * the server connects. `caller` is the caller of a transport without HTTP.
+ */
+function withReadableErrors<T extends Transport>(transport: T, caller?: HttpContext): T {
+  const pending = new Map<RequestId, Pending>();
+  transport.onmessage = (message: JSONRPCMessage, extra?: { readonly authInfo?: AuthInfo }) => {
+    if (!("method" in message)) return;
+    if ("id" in message)
+      pending.set(message.id, {
+        method: message.method,
+        logRejection: (httpOf(extra?.authInfo) ?? caller)?.logRejection,
+      });
+    // The SDK does not answer a cancelled request.
+    else if (message.method === "notifications/cancelled") pending.delete(message.params?.requestId as RequestId);
+  };
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    if ("method" in message || message.id === undefined) return send(message, options);
+    const request = pending.get(message.id);
+    pending.delete(message.id);
+    const reason = "error" in message ? schemaFault(message.error.message) : null;
+    if (reason === null) return send(message, options);
+    if (request) request.logRejection?.({ code: INVALID_PARAMS, reason, request: request.method });
+    return send({ ...message, error: { code: INVALID_PARAMS, message: reason } } as typeof message, options);
+  };
+  return transport;
+}
+
+/** Returns the faults in an error message of the SDK about invalid params as text for people; null for any other message. */
+const schemaFault = (message: string): string | null =>
+  message.startsWith("Invalid params for ") ? message : wordsOf(message);
+
+/** Returns the faults in a message that ends with their JSON; null for any other message. */
+function wordsOf(message: string): string | null {
+  const start = message.search(/\[\s*\{/);
+  const issues = start < 0 ? undefined : Issues.safeParse(parsedJson(message.slice(start))).data;
+  if (!issues) return null;
+  const lines = issues.map(({ path, message }) => {
+    return faultLine({ path: path[0] === "params" ? path.slice(1) : path, message });
+  });
+  return `Invalid params: ${lines.join("; ")}`;
+}
+
+/** Returns a caller as the authentication information that the SDK passes on with each message. */
+export const authOf = (http: HttpContext): AuthInfo => ({
+  token: http.bearer ?? "",
+  clientId: http.remoteAddress,
+  scopes: [],
+  extra: { http },
+});
+
+/** Returns the caller that was given to `authOf`. */
+const httpOf = (auth: AuthInfo | undefined): HttpContext | undefined => auth?.extra?.http as HttpContext | undefined;
+
+const Listen = z.object({
+  method: z.literal("subscriptions/listen"),
+  params: z.object({ notifications: z.object({ resourceSubscriptions: z.array(z.string()) }) }),
+});
+
+/** Returns the URIs that a request of the stateless revision (2026-07-28) subscribes to; none for any other message. */
+export const subscribedUris = (message: unknown): readonly string[] =>
+  Listen.safeParse(message).data?.params.notifications.resourceSubscriptions ?? [];
+
+/** The error message for a URI without a resource. */
+export const unknownResource = (uri: string): string =>
+  `Unknown resource: ${uri.slice(0, 200)}. See resources/list and resources/templates/list`;

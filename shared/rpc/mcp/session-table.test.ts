@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SessionTable, type TableSession } from "./session-table.ts";
+import { SessionTable, type TableSession } from "./sessions.ts";
 
 interface TestSession extends TableSession {
   readonly name: string;

@@ -2,14 +2,14 @@ import type { Server } from "node:http";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { httpEndpoint } from "#shared/rpc/http/http-server.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
-import { httpEndpoint } from "../http/endpoint.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import { STATELESS } from "../testing/stdio.ts";
-import { type McpEndpoint, mcpEndpoint } from "./endpoint.ts";
 import type { Tool } from "./mcp.ts";
+import { type McpEndpoint, mcpEndpoint } from "./mcp-endpoint.ts";
 
 const about = { title: "T", description: "D", inputSchema: { type: "object" }, outputSchema: { type: "object" } };
 const tool = (name: string, call: Tool["call"]): Tool => ({ ...about, name, annotations: {}, call });

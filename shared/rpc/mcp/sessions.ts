@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
+import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
 import {
   type AuthInfo,
   createMcpHandler,
@@ -8,18 +8,21 @@ import {
   legacyStatelessFallback,
   type Server,
 } from "@modelcontextprotocol/server";
-import type { Clock } from "../../lib/clock.ts";
-import type { Ids } from "../../lib/ids.ts";
-import type { HttpContext } from "../jsonrpc/http-context.ts";
-import { INVALID_PARAMS } from "../jsonrpc/json-rpc.ts";
-import { authOf } from "./caller-auth.ts";
+import type { Clock } from "#shared/lib/clock.ts";
+import type { Ids } from "#shared/lib/ids.ts";
+import { isLoopback, networkOf } from "#shared/protocol/addresses.ts";
+import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
+import { INVALID_PARAMS } from "#shared/rpc/jsonrpc/json-rpc.ts";
 import { type DirectCalls, directCalls } from "./direct.ts";
-import type { Era } from "./input.ts";
-import { OpenSessions } from "./open-sessions.ts";
-import { type McpService, requestStates, serverOf } from "./server.ts";
-import { IDLE_TIMES, type IdleTimes } from "./session.ts";
-import { SESSION_LIMITS, type SessionLimits } from "./session-table.ts";
-import { subscribedUris, unknownResource } from "./subscriptions.ts";
+import {
+  authOf,
+  type Era,
+  type McpService,
+  requestStates,
+  serverOf,
+  subscribedUris,
+  unknownResource,
+} from "./server.ts";
 
 /** The handler of the SDK that answers a request of an MCP client. */
 export type SdkHandler =
@@ -170,4 +173,281 @@ function reject(response: ServerResponse, status: number, body: unknown, message
   const id = (body as { id?: unknown } | null | undefined)?.id ?? null;
   response.writeHead(status, { "content-type": "application/json" });
   response.end(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }));
+}
+
+interface OpenSessionsOptions {
+  /** Returns a server for one session, which keeps the client's subscriptions in the given set. */
+  readonly serverFor: (subscriptions: Set<string>) => Server;
+  readonly eventStore: McpService["eventStore"];
+  /** The beginning of the ids of sessions. */
+  readonly idPrefix: string;
+  readonly limits: SessionLimits;
+  readonly times: IdleTimes;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** The minimum pause before a client reconnects to a stream that can be resumed. */
+const RETRY_MS = 500;
+
+/** The open MCP sessions of one endpoint. */
+export class OpenSessions {
+  readonly #options: OpenSessionsOptions;
+  readonly #byId = new Map<string, Session>();
+  readonly #table: SessionTable<Session>;
+  readonly #stopChecks: () => void;
+
+  constructor(options: OpenSessionsOptions) {
+    this.#options = options;
+    this.#table = new SessionTable(options.limits, (session) => session.destroy());
+    this.#stopChecks = options.clock.every(options.times.checkEveryMs, () => {
+      for (const session of this.#table.all) session.checkIdle(options.times);
+    });
+  }
+
+  /** The session that the header `Mcp-Session-Id` names, if it is open. */
+  named({ headers }: IncomingMessage): Session | undefined {
+    return this.#byId.get(headers["mcp-session-id"] as string);
+  }
+
+  /** Answers an `initialize` and opens its session. Returns false, without an answer, if the table of sessions is full. */
+  async open(
+    remoteAddress: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: unknown,
+  ): Promise<boolean> {
+    if (!this.#table.makeRoom(remoteAddress)) return false;
+    const session = this.#create(remoteAddress);
+    this.#table.add(session); // before the first await, so that concurrent requests count each other
+    await session.initialize(request, response, body);
+    return true;
+  }
+
+  #create(remoteAddress: string): Session {
+    const { serverFor, eventStore, idPrefix, clock, ids } = this.#options;
+    const subscriptions = new Set<string>();
+    const server = serverFor(subscriptions);
+    const transport = new NodeStreamableHTTPServerTransport({
+      sessionIdGenerator: () => `${idPrefix}${ids.uuid()}`,
+      onsessioninitialized: (id) => void this.#byId.set(id, session),
+      ...(eventStore && { eventStore: eventStore(), retryInterval: RETRY_MS }),
+    });
+    const session = new Session({ remoteAddress, transport, server, subscriptions, clock });
+    server.onclose = () => {
+      this.#byId.delete(transport.sessionId ?? "");
+      this.#table.delete(session);
+    };
+    return session;
+  }
+
+  /** Notifies the subscribed clients that a resource has changed. */
+  notify(uri: string, onError: (error: unknown) => void): void {
+    for (const session of this.#byId.values()) session.notify(uri).catch(onError);
+  }
+
+  async close(): Promise<void> {
+    this.#stopChecks();
+    await Promise.all([...this.#byId.values()].map((session) => session.close()));
+  }
+}
+
+/** The times after which an idle session is closed. */
+export interface IdleTimes {
+  readonly idleMs: number;
+  /** The limit for a session that has received nothing since `initialize`. */
+  readonly unusedMs: number;
+  readonly checkEveryMs: number;
+  /** The time limit for the answer to a ping, for a client with an open stream. */
+  readonly pingMs: number;
+}
+
+export const IDLE_TIMES: IdleTimes = { idleMs: 10 * 60_000, unusedMs: 45_000, checkEveryMs: 15_000, pingMs: 60_000 };
+
+interface SessionParts {
+  /** The address that opened the session. */
+  readonly remoteAddress: string;
+  readonly transport: NodeStreamableHTTPServerTransport;
+  readonly server: Server;
+  /** The URIs that the client has subscribed to; `server` changes them. */
+  readonly subscriptions: ReadonlySet<string>;
+  readonly clock: Clock;
+}
+
+/** The session of one MCP client of a revision with sessions (2024-11-05 to 2025-11-25). */
+export class Session {
+  readonly remoteAddress: string;
+  readonly #transport: NodeStreamableHTTPServerTransport;
+  readonly #server: Server;
+  readonly #subscriptions: ReadonlySet<string>;
+  readonly #clock: Clock;
+  /** Responses to requests that are being answered. */
+  readonly #calls = new Set<ServerResponse>();
+  /** Responses to GET: event streams. An idle client keeps its stream open. */
+  readonly #streams = new Set<ServerResponse>();
+  /** The time of the last request or the end of the last response, on the monotonic clock. */
+  #usedAt: number;
+  /** Whether the session has received a request after `initialize`. */
+  #isUsed = false;
+  #isPinged = false;
+
+  constructor({ remoteAddress, transport, server, subscriptions, clock }: SessionParts) {
+    this.remoteAddress = remoteAddress;
+    this.#transport = transport;
+    this.#server = server;
+    this.#subscriptions = subscriptions;
+    this.#clock = clock;
+    this.#usedAt = clock.monotonic();
+  }
+
+  get calls(): ReadonlySet<unknown> {
+    return this.#calls;
+  }
+
+  get streams(): ReadonlySet<unknown> {
+    return this.#streams;
+  }
+
+  get usedAt(): number {
+    return this.#usedAt;
+  }
+
+  /** Answers a request after `initialize`. */
+  async handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
+    this.#isUsed = true;
+    await this.#answer(request, response, body);
+  }
+
+  /** Answers the request that opens the session. Closes the session if the SDK rejects the request. */
+  async initialize(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
+    await this.#server.connect(this.#transport);
+    await this.#answer(request, response, body);
+    if (this.#transport.sessionId === undefined) await this.#transport.close();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
+    if (response.closed) return; // "close" has been emitted already, so the response would never be removed
+    const responses = request.method === "GET" ? this.#streams : this.#calls;
+    responses.add(response);
+    response.once("close", () => {
+      responses.delete(response);
+      this.#usedAt = this.#clock.monotonic();
+    });
+    await this.#transport.handleRequest(request, response, body);
+  }
+
+  /** Notifies the client of a changed resource if it has subscribed to the resource. */
+  async notify(uri: string): Promise<void> {
+    if (this.#subscriptions.has(uri)) await this.#server.sendResourceUpdated({ uri });
+  }
+
+  /**
+   * Closes the session if it is idle. A client with an open stream is pinged first, because a client that hangs or has lost its network
+   * does not close its stream. A session with an unanswered request is kept.
+   */
+  checkIdle({ idleMs, unusedMs, pingMs }: IdleTimes): void {
+    const limitMs = this.#isUsed ? idleMs : unusedMs;
+    if (this.#calls.size > 0 || this.#isPinged || this.#clock.monotonic() - this.#usedAt <= limitMs) return;
+    if (this.#streams.size > 0) void this.#ping(pingMs);
+    else this.destroy();
+  }
+
+  async #ping(timeoutMs: number): Promise<void> {
+    const usedAt = this.#usedAt;
+    this.#isPinged = true;
+    try {
+      await this.#server.request({ method: "ping" }, { timeout: timeoutMs });
+      this.#usedAt = this.#clock.monotonic();
+    } catch {
+      if (this.#usedAt === usedAt && this.#calls.size === 0) this.destroy();
+    } finally {
+      this.#isPinged = false;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#transport.close();
+  }
+
+  /** Closes the session and its connections. Otherwise a client that does not read would keep its connection open indefinitely. */
+  destroy(): void {
+    void this.#transport.close();
+    for (const response of [...this.#calls, ...this.#streams]) response.destroy();
+  }
+}
+
+/** The properties of a session that the table reads. */
+export interface TableSession {
+  /** The address that opened the session. */
+  readonly remoteAddress: string;
+  /** The requests that are not answered yet. */
+  readonly calls: ReadonlySet<unknown>;
+  /** The open event streams of GET requests. An idle client keeps its stream open. */
+  readonly streams: ReadonlySet<unknown>;
+  /** The time of the last use, on the monotonic clock. */
+  readonly usedAt: number;
+}
+
+export interface SessionLimits {
+  /** The maximum number of sessions. */
+  readonly total: number;
+  /** The maximum number of sessions of one remote network. Sessions of loopback are limited by the total only. */
+  readonly perNetwork: number;
+}
+
+export const SESSION_LIMITS: SessionLimits = { total: 5_000, perNetwork: 200 };
+
+/**
+ * The open sessions of one endpoint. At a limit, a new session replaces the longest idle one, so that callers with abandoned sessions do not
+ * prevent new ones. A session with an open stream or call is not replaced.
+ */
+export class SessionTable<Session extends TableSession> {
+  readonly #all = new Set<Session>();
+  readonly #networks = new Map<string, Set<Session>>();
+  readonly #limits: SessionLimits;
+  readonly #evict: (session: Session) => void;
+
+  constructor(limits: SessionLimits, evict: (session: Session) => void) {
+    this.#limits = limits;
+    this.#evict = evict;
+  }
+
+  get all(): Iterable<Session> {
+    return this.#all;
+  }
+
+  /** Makes room for a session from this address, by an eviction if necessary. Returns whether there is room. */
+  makeRoom(remoteAddress: string): boolean {
+    const networkSessions = isLoopback(remoteAddress) ? undefined : this.#networks.get(networkOf(remoteAddress));
+    if (networkSessions && networkSessions.size >= this.#limits.perNetwork)
+      return this.#evictLongestIdle(networkSessions);
+    return this.#all.size < this.#limits.total || this.#evictLongestIdle(this.#all);
+  }
+
+  add(session: Session): void {
+    this.#all.add(session);
+    const network = networkOf(session.remoteAddress);
+    const networkSessions = this.#networks.get(network) ?? new Set();
+    this.#networks.set(network, networkSessions.add(session));
+  }
+
+  delete(session: Session): void {
+    this.#all.delete(session);
+    const network = networkOf(session.remoteAddress);
+    const networkSessions = this.#networks.get(network);
+    networkSessions?.delete(session);
+    if (networkSessions?.size === 0) this.#networks.delete(network);
+  }
+
+  #evictLongestIdle(sessions: Iterable<Session>): boolean {
+    let longestIdle: Session | null = null;
+    for (const session of sessions) {
+      if (session.calls.size > 0 || session.streams.size > 0) continue;
+      if (longestIdle === null || session.usedAt < longestIdle.usedAt) longestIdle = session;
+    }
+    if (longestIdle === null) return false;
+    this.delete(longestIdle);
+    this.#evict(longestIdle);
+    return true;
+  }
 }

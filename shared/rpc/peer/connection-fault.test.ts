@@ -4,7 +4,7 @@ import { newEnvelope } from "../../protocol/testing/envelope.ts";
 import { freePort } from "../../runtime/process/free-ports.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import { peers, usePeers } from "../testing/peer.ts";
-import { connectionFault, operatorText } from "./connection-fault.ts";
+import { connectionFault, operatorText } from "./call.ts";
 
 const ENVELOPE = newEnvelope("MOVE_REQUEST", "referee:REF01", { match_id: "R1M1" });
 const cleanups: (() => unknown)[] = [];

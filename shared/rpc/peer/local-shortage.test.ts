@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
-import { Call, type CallOptions } from "./call.ts";
-import { endFailed } from "./connection-fault.ts";
-import { createHttpTransport } from "./http-transport.ts";
-import { createTargets, type OpenPool } from "./targets.ts";
+import { Call, type CallOptions, endFailed } from "./call.ts";
+import { createHttpTransport, createTargets, type OpenPool } from "./http-transport.ts";
 
 const OPTIONS: CallOptions = { timeoutMs: 10_000 };
 const error = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code });

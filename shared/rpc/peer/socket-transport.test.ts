@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { FrameEvents, OpeningEvents, SocketAddress } from "#shared/rpc/websocket/websocket.ts";
 import { type ManualClock, manualClock } from "../../lib/testing/clock.ts";
-import type { FrameEvents } from "../websocket/frames.ts";
-import type { OpeningEvents, SocketAddress } from "../websocket/open-socket.ts";
 import { Call, type CallOptions, type Request, type Transport } from "./call.ts";
 import { createSocketTransport } from "./socket-transport.ts";
 

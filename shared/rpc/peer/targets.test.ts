@@ -5,8 +5,7 @@ import { systemClock } from "../../lib/clock.ts";
 import type { Result } from "../../lib/result.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import { Call, type CallFault, type RawReply } from "./call.ts";
-import { createHttpTransport } from "./http-transport.ts";
-import { createTargets, type Targets } from "./targets.ts";
+import { createHttpTransport, createTargets, type Targets } from "./http-transport.ts";
 
 const MINUTE_MS = 60_000;
 let nowMs: number;

@@ -1,10 +1,9 @@
 import { type JSONRPCMessage, parseJSONRPCMessage, type Server, type Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
+import { INVALID_PARAMS } from "#shared/rpc/jsonrpc/json-rpc.ts";
+import { type McpService, requestStates, serverOf, subscribedUris, unknownResource } from "#shared/rpc/mcp/server.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { HttpContext } from "../jsonrpc/http-context.ts";
-import { INVALID_PARAMS } from "../jsonrpc/json-rpc.ts";
-import { type McpService, requestStates, serverOf } from "../mcp/server.ts";
-import { subscribedUris, unknownResource } from "../mcp/subscriptions.ts";
 import { type Stdio, StdioTransport } from "./stdio-transport.ts";
 
 interface LocalServerOptions extends Stdio {

@@ -1,8 +1,8 @@
 import type { Server } from "node:http";
 import { afterAll, beforeAll, expect } from "vitest";
 import { z } from "zod";
-import { httpEndpoint } from "../http/endpoint.ts";
-import { jsonRpc, type Method } from "../jsonrpc/json-rpc.ts";
+import { httpEndpoint } from "#shared/rpc/http/http-server.ts";
+import { jsonRpc, type Method } from "#shared/rpc/jsonrpc/json-rpc.ts";
 import { rpcRequest } from "./json-rpc.ts";
 import { listenOnLoopback } from "./loopback.ts";
 

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { afterEach, beforeEach } from "vitest";
+import { createForwarder, type Forwarding } from "#shared/rpc/http/forwarding.ts";
+import { httpEndpoint } from "#shared/rpc/http/http-server.ts";
+import { createUpgrades } from "#shared/rpc/http/upgrade.ts";
+import type { HttpContext, HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { httpEndpoint } from "../http/endpoint.ts";
-import { createForwarder, type Forwarding } from "../http/forwarding.ts";
-import { createUpgrades } from "../http/upgrade.ts";
-import type { HttpContext, HttpReply } from "../jsonrpc/http-context.ts";
 import { listenOnLoopback } from "./loopback.ts";
 
 /** Two servers of a service. The first passes requests below /far/, and those in the MCP session `far`, on to the second. */

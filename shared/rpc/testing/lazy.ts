@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
+import { JsonPost } from "#shared/rpc/llm/completions.ts";
+import { mcpEndpoint } from "#shared/rpc/mcp/mcp-endpoint.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { rateLimiter } from "../jsonrpc/rate-limit.ts";
-import { JsonPost } from "../llm/http-post.ts";
-import { mcpEndpoint } from "../mcp/endpoint.ts";
 import { listenOnLoopback } from "./loopback.ts";
 import { useUpFiles } from "./no-free-files.ts";
 

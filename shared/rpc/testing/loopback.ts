@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo, Server } from "node:net";
-import { loadWs } from "../websocket/load-ws.ts";
+import { loadWs } from "#shared/rpc/websocket/websocket.ts";
 import { rpcResponse, textResult } from "./json-rpc.ts";
 
 /**

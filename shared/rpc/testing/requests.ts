@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { request as httpRequest, type OutgoingHttpHeaders, type Server } from "node:http";
-import { type EndpointOptions, httpEndpoint } from "../http/endpoint.ts";
+import { type EndpointOptions, httpEndpoint } from "#shared/rpc/http/http-server.ts";
 import { listenOnLoopback } from "./loopback.ts";
 
 export const BODY_LIMIT = 64 * 1024;

@@ -1,16 +1,16 @@
 import type { Server } from "node:http";
 import { PassThrough } from "node:stream";
+import { httpEndpoint } from "#shared/rpc/http/http-server.ts";
+import { jsonRpc } from "#shared/rpc/jsonrpc/json-rpc.ts";
+import { serviceOf } from "#shared/rpc/mcp/mcp-endpoint.ts";
+import type { McpService } from "#shared/rpc/mcp/server.ts";
+import { mcpSessions } from "#shared/rpc/mcp/sessions.ts";
+import { Bridge } from "#shared/rpc/stdio/bridge.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { freePort } from "../../runtime/process/free-ports.ts";
-import { httpEndpoint } from "../http/endpoint.ts";
-import { jsonRpc } from "../jsonrpc/json-rpc.ts";
 import type { McpSurface, Tool } from "../mcp/mcp.ts";
 import { routedService, type ServiceFor } from "../mcp/routed-service.ts";
-import type { McpService } from "../mcp/server.ts";
-import { serviceOf } from "../mcp/service.ts";
-import { mcpSessions } from "../mcp/sessions.ts";
-import { Bridge } from "../stdio/bridge.ts";
 import { serveLocally } from "../stdio/local-server.ts";
 import { listenOnLoopback } from "./loopback.ts";
 

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocketServer } from "ws";
-import { loadWs } from "../websocket/load-ws.ts";
+import { loadWs } from "#shared/rpc/websocket/websocket.ts";
 import { listen } from "./peer.ts";
 
 /** A call that a scripted server has received. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { manualClock } from "../../lib/testing/clock.ts";
-import type { FrameEvents } from "./frames.ts";
 import { type MessageSocket, messageSocket } from "./message-socket.ts";
+import type { FrameEvents } from "./websocket.ts";
 
 /** Opens a message socket whose frames are recorded. `events` are the events of its connection. */
 function opened() {

@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from "../../lib/clock.ts";
-import type { FrameEvents, Frames, SocketEnd } from "./frames.ts";
+import type { FrameEvents, Frames, SocketEnd } from "./websocket.ts";
 
 /** An open WebSocket that carries text messages in both directions. */
 export interface MessageSocket {

@@ -9,14 +9,14 @@ import {
   printParseErrorCode,
 } from "jsonc-parser";
 import { z } from "zod";
-import { err, messageOf, ok, type Result } from "../../lib/result.ts";
-import { pathOf } from "../../lib/schema-messages.ts";
-import { parsedJson, withoutByteOrderMark } from "../../lib/text.ts";
-import { isInstalled } from "../cli/league-command.ts";
-import { DEFAULT_CONFIG } from "../defaults.ts";
-import { fileReason } from "../process/exit.ts";
+import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
+import { pathOf } from "#shared/lib/schema-messages.ts";
+import { parsedJson, withoutByteOrderMark } from "#shared/lib/text.ts";
+import { DEFAULT_CONFIG } from "#shared/runtime/defaults.ts";
+import { isGameFile, loadGame } from "#shared/runtime/game-files.ts";
+import { fileReason } from "#shared/runtime/process/exit.ts";
+import { isInstalled } from "#shared/runtime/program.ts";
 import { Config } from "./config.ts";
-import { loadConfigGames } from "./config-games.ts";
 import { loadConfigOpenings } from "./openings.ts";
 
 /** A config with the folder to which its paths are relative. */
@@ -182,3 +182,41 @@ function collectNames(schema: unknown): void {
     collectNames(value);
   }
 }
+
+interface GameFault {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/**
+ * Loads and registers the games of the files that a config names in `games` and in `leagues[].game`, relative to its
+ * folder. Returns the config with the absolute paths of all files in `games` and with the ids of the games in `leagues`,
+ * or the fault of each file that does not load. Values of another form are left to the schema.
+ */
+async function loadConfigGames(config: unknown, folder: string): Promise<Result<unknown, readonly GameFault[]>> {
+  const { games, leagues } = (config ?? {}) as { readonly games?: unknown; readonly leagues?: unknown };
+  const named = [
+    ...listOf(games).map((file, index) => ({ file, path: ["games", index] })),
+    ...listOf(leagues).map((league, index) => ({ file: gameOf(league), path: ["leagues", index, "game"] })),
+  ];
+  const faults: GameFault[] = [];
+  /** The id of the game of each file. */
+  const ids = new Map<string, string>();
+  for (const { file, path } of named) {
+    if (typeof file !== "string" || (path[0] === "leagues" && !isGameFile(file))) continue;
+    const loaded = await loadGame(resolve(folder, file));
+    if (loaded.ok) ids.set(resolve(folder, file), loaded.value.id);
+    else faults.push({ path, message: loaded.error });
+  }
+  if (faults.length > 0) return err(faults);
+  if (ids.size === 0) return ok(config);
+  const idOf = (game: unknown): unknown => (typeof game === "string" && ids.get(resolve(folder, game))) || game;
+  const withIds = listOf(leagues).map((league) =>
+    gameOf(league) === undefined ? league : { ...(league as object), game: idOf(gameOf(league)) },
+  );
+  return ok({ ...(config as object), games: [...ids.keys()], ...(Array.isArray(leagues) && { leagues: withIds }) });
+}
+
+const gameOf = (league: unknown): unknown => (league as { readonly game?: unknown } | null)?.game;
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -1,14 +1,15 @@
 import { z } from "zod";
-import { findFormat } from "../../formats/registry.ts";
-import { didYouMean } from "../../lib/suggestion.ts";
-import { isWebOrigin } from "../../protocol/addresses.ts";
-import { MatchCapacity } from "../../protocol/match-capacity.ts";
-import { JoinCode } from "../../protocol/names.ts";
-import { Timeouts } from "../../protocol/timeouts.ts";
-import { isAddressOrNetwork } from "../../rpc/http/trusted-proxies.ts";
-import { DATA_FOLDER, LOOPBACK_HOST, PORT_RANGES } from "../defaults.ts";
+import { findFormat } from "#shared/formats/registry.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import type { Ids } from "#shared/lib/ids.ts";
+import { didYouMean } from "#shared/lib/text.ts";
+import { isWebOrigin } from "#shared/protocol/addresses.ts";
+import { JoinCode, MatchCapacity, Timeouts } from "#shared/protocol/message-fields.ts";
+import { isAddressOrNetwork } from "#shared/rpc/http/request.ts";
+import { DATA_FOLDER, LOOPBACK_HOST, PORT_RANGES } from "#shared/runtime/defaults.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { League } from "./leagues.ts";
-import { Player } from "./players.ts";
+import { isStartedElsewhere, Player } from "./players.ts";
 
 /** The minimum length of an operator token. */
 export const OPERATOR_TOKEN_LENGTH = 16;
@@ -155,4 +156,29 @@ function unique<T>(
     }
     seen.add(value);
   }
+}
+
+/** A seed of this form has at least 128 bits, so a program cannot try all of them. Its randomness cannot be checked. */
+const LONG_SEED = /^[\da-f]{32,}$/i;
+
+/** Returns a random seed of 256 bits, in the form that a run needs which programs may enter that no command starts. */
+export const newSeed = (ids: Pick<Ids, "token">): string => sha256Hex(ids.token());
+
+/**
+ * Whether programs may enter the leagues of a config that no command starts: every program that registers under `count`, and under `roster`
+ * those at listed endpoints, those that register themselves under a listed name, and those that use the page of a person.
+ */
+export const admitsOthers = ({ players }: Pick<Config, "players">, startWhen: "roster" | "count"): boolean =>
+  startWhen === "count" || players.some(isStartedElsewhere);
+
+/**
+ * Checks the seed that a person has chosen for a new run; null for a random one. Commitments, GAME_INVITE and GAME_RESULT are functions of the seed, so
+ * a program finds a short one by trying all of them, and then computes all cards, keys and draws of the run. Throws StartError with a seed to use
+ * instead if `isOpen` and the seed is too short.
+ */
+export function assertSeed(seed: string | null, isOpen: boolean, ids: Pick<Ids, "token">): void {
+  if (seed === null || !isOpen || LONG_SEED.test(seed)) return;
+  const fault = "programs that this command does not start may enter and could compute the hidden information from it";
+  const remedy = `Use at least 32 hexadecimal digits, e.g. --seed ${newSeed(ids)}, or omit --seed`;
+  throw new StartError(`--seed ${seed}: ${fault}. ${remedy}`, EXIT.config);
 }

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { FORMATS, findFormat, formatIds } from "../../formats/registry.ts";
-import { sidesOf } from "../../formats/teams.ts";
-import type { Game } from "../../games/game.ts";
-import { findGame, findGameNamed, gameIds, knownGameIds } from "../../games/registry.ts";
-import { didYouMean } from "../../lib/suggestion.ts";
-import { TimeControl } from "../../lib/time-control.ts";
-import { MoveLimit } from "../../protocol/timeouts.ts";
-import { isTieBreakId, TIE_BREAK_IDS } from "../../standings/tie-breaks.ts";
-import { faultOfLateEntry } from "./late-entry.ts";
+import type { Format } from "#shared/formats/format.ts";
+import { FORMATS, findFormat, formatIds } from "#shared/formats/registry.ts";
+import { sidesOf } from "#shared/formats/teams.ts";
+import type { Game } from "#shared/games/game.ts";
+import { findGame, findGameNamed, gameIds, knownGameIds } from "#shared/games/registry.ts";
+import { didYouMean } from "#shared/lib/text.ts";
+import { TimeControl } from "#shared/lib/time-control.ts";
+import { MoveLimit } from "#shared/protocol/message-fields.ts";
+import { isTieBreakId, TIE_BREAK_IDS } from "#shared/standings/tie-breaks.ts";
 import { Openings } from "./openings.ts";
 
 /** The maximum number of players of a team. */
@@ -192,4 +192,34 @@ function unknownOption(name: string | undefined, owner: "game" | "format", schem
   const names = Object.keys(properties);
   const known = names.length === 0 ? `This ${owner} has no options.` : `Options of this ${owner}: ${names.join(", ")}.`;
   return `unknown option ${JSON.stringify(name)}${didYouMean(name, names) || `. ${known}`}`;
+}
+
+const LATE_ENTRY = ["makeup", "forfeit", "closed"] as const;
+
+interface LateEntryConfig {
+  readonly format: string;
+  readonly format_options: Readonly<Record<string, unknown>>;
+  readonly late_entry: (typeof LATE_ENTRY)[number];
+  readonly teams?: unknown;
+}
+
+/** The options of the format of a league. Late entries that make up for their missed matches are an option of a round robin. */
+export const withLateEntry = ({ format, format_options, late_entry }: LateEntryConfig): Record<string, unknown> => ({
+  ...format_options,
+  ...(format === "round-robin" && late_entry === "makeup" && { makeup: true }),
+});
+
+/** Returns why `late_entry` of a league does not suit its format, or null if the format has matches for late entries. */
+function faultOfLateEntry(league: LateEntryConfig, format: Format, game: Game): string | null {
+  const takes = (late_entry: LateEntryConfig["late_entry"]): boolean => {
+    if (late_entry === "closed") return true;
+    const options = format.options.safeParse(withLateEntry({ ...league, late_entry }));
+    // Options with a fault are reported as such.
+    if (!options.success) return true;
+    return !league.teams && (format.takesLateEntries?.(options.data, game.roles.length) ?? true);
+  };
+  if (takes(league.late_entry)) return null;
+  const accepted = LATE_ENTRY.filter(takes).map((value) => JSON.stringify(value));
+  const competition = league.teams ? "a league of teams" : `${format.id} in a game of ${game.roles.length} roles`;
+  return `${competition} has no matches for players that enter after the start with ${JSON.stringify(league.late_entry)}. Use ${accepted.join(" or ")}.`;
 }

@@ -1,7 +1,13 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { type BookBytes, bookKindOf, firstOpenings, type OpeningChoice, readBook } from "../../games/openings/book.ts";
+import {
+  type BookBytes,
+  bookKindOf,
+  firstOpenings,
+  type OpeningChoice,
+  readBook,
+} from "#shared/games/opening-books.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { fileReason } from "../process/exit.ts";
 

@@ -1,11 +1,9 @@
 import { z } from "zod";
+import { didYouMean } from "#shared/lib/text.ts";
+import { dialectIds, NATIVE } from "#shared/protocol/dialects/dialect.ts";
+import { DisplayName, MoveLimit, WEBSOCKET } from "#shared/protocol/message-fields.ts";
 import { isToken } from "../../lib/ids.ts";
 import { faultLine } from "../../lib/schema-messages.ts";
-import { didYouMean } from "../../lib/suggestion.ts";
-import { dialectIds, NATIVE } from "../../protocol/dialects/dialect.ts";
-import { DisplayName } from "../../protocol/names.ts";
-import { MoveLimit } from "../../protocol/timeouts.ts";
-import { WEBSOCKET } from "../../protocol/transports.ts";
 import { BotPermissions } from "../bot-permissions.ts";
 import { LINES_START_MS } from "../defaults.ts";
 import { LlmSettings } from "./llm.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { systemIds } from "../../lib/ids.ts";
 import { EXIT, StartError } from "../process/exit.ts";
-import { Config } from "./config.ts";
-import { admitsOthers, assertSeed, newSeed } from "./run-seed.ts";
+import { admitsOthers, assertSeed, Config, newSeed } from "./config.ts";
 
 const configOf = (...players: object[]) =>
   Config.parse({

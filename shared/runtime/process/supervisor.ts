@@ -2,13 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
+import { inOneLine } from "#shared/lib/text.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { moduleUrl } from "../../lib/module-file.ts";
-import { inOneLine } from "../../lib/text.ts";
 import { readLines } from "../../rpc/stdio/stdio-lines.ts";
-import { AgentReport } from "./agent-report.ts";
 import { EXIT } from "./exit.ts";
-import { openStartGate, startGateEnv } from "./start-gate.ts";
+import { AgentReport, openStartGate, startGateEnv } from "./parent-process.ts";
 
 /** What package.json preloads into an agent. The compile cache is inherited, whichever program starts the agents. */
 const PRELOAD = fileURLToPath(new URL("../compile-cache.cjs", import.meta.url));

@@ -1,7 +1,6 @@
-import { chainHash, GENESIS } from "../../lib/hash-chain.ts";
-import { type Command, create, decide, type SessionSetup } from "../decide.ts";
+import { chainHash, GENESIS } from "#shared/lib/hash.ts";
+import { type Command, create, decide, type Session, type SessionSetup } from "#shared/session/session.ts";
 import type { Entry } from "../entry.ts";
-import type { Session } from "../session.ts";
 
 interface PlayedSession {
   readonly session: Session;

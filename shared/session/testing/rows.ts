@@ -1,4 +1,4 @@
-import { chained, GENESIS, type NewEvent, type RecordedEvent } from "../../lib/hash-chain.ts";
+import { chained, GENESIS, type NewEvent, type RecordedEvent } from "#shared/lib/hash.ts";
 import { parseEntry } from "../entry.ts";
 
 /** Returns the events of a session from the texts of its entries. Throws if a text is not an entry. */

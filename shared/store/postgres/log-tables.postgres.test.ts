@@ -1,12 +1,19 @@
 import type { Pool } from "pg";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { GENESIS } from "../../lib/hash-chain.ts";
+import { GENESIS } from "#shared/lib/hash.ts";
 import type { RecordedEvent, StreamAppend } from "../event-log.ts";
 import { events } from "../testing/event-log.ts";
 import { execute, type PostgresServer, sharedPostgres } from "../testing/postgres-server.ts";
 import { inTransaction, openPostgres, type Postgres } from "./connection.ts";
-import { chainAppends, insertEvents, readCommits, readHeads, readStream, readStreams } from "./log-statements.ts";
-import { EVENT_LOG_TABLES } from "./log-tables.ts";
+import {
+  chainAppends,
+  EVENT_LOG_TABLES,
+  insertEvents,
+  readCommits,
+  readHeads,
+  readStream,
+  readStreams,
+} from "./postgres-event-log.ts";
 
 let server: PostgresServer;
 let template: string;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { chainHash, GENESIS, type NewEvent } from "../../lib/hash-chain.ts";
+import { chainHash, GENESIS, type NewEvent } from "#shared/lib/hash.ts";
+import type { Statement } from "#shared/store/writer.ts";
 import { type EventLog, type StreamAppend, VersionConflict } from "../event-log.ts";
-import type { Statement } from "../group-commit.ts";
 import { events, type OpenedLog } from "./event-log.ts";
 
 /** Tests an implementation of the event log. `open` creates a new log with a table `notes` with the unique column `text`. */

@@ -1,5 +1,5 @@
-import { PIECE_KINDS, type PieceKind } from "../../games/chess/pieces.ts";
-import type { ChessView } from "../../games/chess.ts";
+import { PIECE_KINDS, type PieceKind } from "#shared/games/chess/terms.ts";
+import type { ChessView } from "#shared/games/chess.ts";
 
 export type Color = ChessView["turn"];
 

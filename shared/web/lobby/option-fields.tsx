@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { OptionField } from "../../games/new-game/choices.ts";
+import type { OptionField } from "#shared/games/new-game-choices.ts";
 
 const PREFIX = "option-";
 

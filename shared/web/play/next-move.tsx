@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { DRAW } from "../../games/chess/draw-offers.ts";
+import { DRAW } from "#shared/games/chess/terms.ts";
 import type { GameFacts } from "../game-facts.ts";
 import type { Claim, GameView } from "../game-view.ts";
 import { roleInWords } from "../texts/game-texts.ts";
