@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Config } from "#shared/runtime/config/config.ts";
-import { leagueSettings } from "./config.ts";
+import { leagueSettings } from "./manager-options.ts";
 
 test.each([
   ["ladder", {}, { max_ahead: 2 }],

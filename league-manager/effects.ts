@@ -1,27 +1,27 @@
 import type { StartGame } from "#shared/protocol/messages.ts";
-import { Announcements } from "./effects/announcements/announcements.ts";
-import type { Signals } from "./effects/announcements/receipts.ts";
+import { Announcements, type Signals } from "./effects/announcements.ts";
 import { Deadlines } from "./effects/deadlines.ts";
-import { Dispatch } from "./effects/dispatch/dispatch.ts";
+import { Dispatch, KeptJobs } from "./effects/dispatch/dispatch.ts";
 import { HandOver, type HandOverOptions } from "./effects/dispatch/hand-over.ts";
 import { Health } from "./effects/dispatch/health.ts";
-import { KeptJobs } from "./effects/dispatch/kept-jobs.ts";
+import { Withdrawals } from "./effects/dispatch/match-withdrawals.ts";
 import { Referees } from "./effects/dispatch/referees.ts";
-import { type SeedOf, startGamesOf } from "./effects/dispatch/start-game.ts";
-import { Withdrawals } from "./effects/dispatch/withdrawals.ts";
-import { ALL_DUTIES, type Duties } from "./effects/duties.ts";
-import type { EffectsContext, EffectsDependencies, Part } from "./effects/effects-context.ts";
-import { createFailures } from "./effects/failures.ts";
+import { type SeedOf, startGamesOf } from "./effects/dispatch/start-game-message.ts";
+import {
+  ALL_DUTIES,
+  createFailures,
+  type Duties,
+  type EffectsContext,
+  type EffectsDependencies,
+  type Part,
+} from "./effects/effects-context.ts";
 import { ALL_JOBS, HeldJobs } from "./effects/held-jobs.ts";
 import { LeagueStart, type LeagueStartOptions } from "./effects/league-start.ts";
-import { Pairing } from "./effects/pairing.ts";
-import { Readiness } from "./effects/readiness.ts";
+import { Readiness } from "./effects/player-readiness.ts";
 import { Reconciler } from "./effects/reconciler.ts";
-import { RoundTime } from "./effects/round-time.ts";
-import { Rounds } from "./effects/rounds.ts";
+import { Pairing, Rounds, RoundTime } from "./effects/round-effects.ts";
 import type { Commit } from "./ledger.ts";
-import { localQueue } from "./queue/local-queue.ts";
-import type { JobSource, QueueStats } from "./queue/match-queue.ts";
+import { type JobSource, localQueue, type QueueStats } from "./match-queue.ts";
 
 export interface EffectsOptions extends EffectsDependencies {
   readonly seedOf: SeedOf;

@@ -1,11 +1,9 @@
 import type { Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { AnswerTimes } from "#shared/protocol/message-fields.ts";
-import type { Profile } from "./agents/agent.ts";
-import type { AgentEvent, NewAgentEvent } from "./agents/events.ts";
-import type { ManagerState } from "./agents/state.ts";
-import type { NewLeagueEvent } from "./league/commands.ts";
+import type { AgentEvent, ManagerState, NewAgentEvent, Profile } from "./agents/registered-agent.ts";
 import type { LeagueEvent } from "./league/events.ts";
+import type { NewLeagueEvent } from "./league/league.ts";
 
 export type { ManagerState };
 

@@ -19,8 +19,8 @@ import {
   PORT_RANGES,
 } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { resultLine, roundText, startText, stateLine, waitingLine } from "./projections/lines.ts";
-import type { LiveEvent } from "./projections/live.ts";
+import type { LiveEvent } from "./projections/live-events.ts";
+import { resultLine, roundText, startText, stateLine, waitingLine } from "./projections/live-lines.ts";
 import { startManager } from "./service.ts";
 
 const command = withUsageExit(new Command("league-manager"))

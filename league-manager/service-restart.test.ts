@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
-import { removePlayer } from "./commands/players.ts";
+import { removePlayer } from "./commands/agent-commands.ts";
 import { recorded, renamedReferees, withoutP02 } from "./testing/decisions.ts";
 import { aborted, played, timedOut } from "./testing/results.ts";
 import { startScriptedLeague } from "./testing/scripted-league.ts";

@@ -4,11 +4,10 @@ import type { Listening } from "#shared/rpc/http/http-server.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { listen, portSettingOf } from "#shared/runtime/agent-server.ts";
 import { readingStore } from "#shared/runtime/files/store-file.ts";
-import { ManagerOptions } from "./options.ts";
+import { ManagerOptions } from "./manager-options.ts";
 import { compose } from "./start/compose.ts";
-import { openFile } from "./start/open-file.ts";
+import { type OpenedRun, openFile } from "./start/open-run.ts";
 import { openShared, readingShared } from "./start/open-shared.ts";
-import type { OpenedRun } from "./start/opened-run.ts";
 import { keepSnapshots } from "./store/snapshots.ts";
 
 /** Starts the league manager: opens its run, listens, and starts the effects. Resolves when it is ready. */

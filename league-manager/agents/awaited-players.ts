@@ -1,7 +1,7 @@
 import type { League } from "../league/league.ts";
-import { isPresent } from "./entries.ts";
+import { isPresent } from "./admission.ts";
 import type { Place } from "./places.ts";
-import type { ManagerState } from "./state.ts";
+import type { ManagerState } from "./registered-agent.ts";
 
 /** The condition for the start of an open league. */
 export interface StartRule {

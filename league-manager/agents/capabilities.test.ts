@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { needsLegalActions, playsGame } from "./capabilities.ts";
+import { needsLegalActions, playsGame } from "./registered-agent.ts";
 
 it.each<[string, readonly string[], boolean, boolean]>([
   ["its id", ["nim.v1"], true, false],

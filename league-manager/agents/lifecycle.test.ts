@@ -1,8 +1,14 @@
 import { expect, it } from "vitest";
-import type { Agent, Capabilities, Profile } from "./agent.ts";
-import { type AgentCommand, decideAgent } from "./decide.ts";
-import type { AgentEvent, NewAgentEvent } from "./events.ts";
-import { evolveAgent } from "./evolve.ts";
+import {
+  type Agent,
+  type AgentCommand,
+  type AgentEvent,
+  type Capabilities,
+  decideAgent,
+  evolveAgent,
+  type NewAgentEvent,
+  type Profile,
+} from "./registered-agent.ts";
 
 const PROFILE: Profile = { name: "Ann", salt: "s", endpoint: "http://127.0.0.1:9000/mcp", tokenHash: "h" };
 const CAPABILITIES: Capabilities = {

@@ -1,9 +1,9 @@
 import { equalSecrets } from "#shared/lib/hash.ts";
 import { playerId, refereeId } from "#shared/lib/ids.ts";
-import { endpointKey, type MachineAddresses } from "#shared/protocol/addresses.ts";
+import { type AllowedContacts, endpointKey, type MachineAddresses } from "#shared/protocol/addresses.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
-import type { AgentKind } from "./agent.ts";
+import type { AgentKind } from "./registered-agent.ts";
 
 /** A reservation of the config: the agent that registers under this name or at this endpoint gets this id. */
 export interface Place {
@@ -113,4 +113,18 @@ export function newIdFor(
   let ordinal = lastForgotten + 1;
   while (usedIds.has(idOf(ordinal)) || reserved.has(idOf(ordinal))) ordinal++;
   return idOf(ordinal);
+}
+
+/** The rules of admission that the config and the way of starting determine. */
+export interface AdmissionPolicy {
+  readonly places: readonly Place[];
+  /** `roster`: only the agents of the reserved places may register; `count`: any player may enter until the league is full. */
+  readonly startWhen: "roster" | "count";
+  /** The join code that a registration without an agent's token needs; null if none is needed. */
+  readonly joinCode: string | null;
+  readonly allowedContacts: AllowedContacts;
+  /** SHA-256 of the operator's token. No agent may use it as its token, because the answer to a registration contains the agent's token. */
+  readonly operatorTokenHash: string;
+  /** `max_players` of the config by league id. */
+  readonly maxPlayers: ReadonlyMap<string, number>;
 }

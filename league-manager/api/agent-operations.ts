@@ -10,14 +10,13 @@ import {
   RefereeRegisterResponse,
 } from "#shared/protocol/messages.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
-import type { Agent } from "../agents/agent.ts";
-import type { ManagerState } from "../agents/state.ts";
-import { leaveReferee } from "../commands/leave.ts";
-import { reportResult } from "../commands/report.ts";
+import type { Agent, ManagerState } from "../agents/registered-agent.ts";
+import { leaveReferee } from "../commands/agent-commands.ts";
+import { reportResult } from "../commands/match-commands.ts";
 import { replayInAdvance } from "../league/result-check.ts";
 import type { Ledger } from "../ledger.ts";
-import type { Views } from "../projections/views.ts";
-import type { Registration } from "./registration.ts";
+import type { Views } from "../projections/projections.ts";
+import type { Registration } from "./agent-registration.ts";
 import { PlainRegisterPlayer, PlainRegisterReferee } from "./tool-schemas.ts";
 
 interface AgentContext {

@@ -1,43 +1,49 @@
 import type { Clock } from "#shared/lib/clock.ts";
+import { equalSecrets } from "#shared/lib/hash.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { hostsOf } from "#shared/protocol/addresses.ts";
 import type { ListenOptions } from "#shared/rpc/http/http-server.ts";
 import { trustedProxies } from "#shared/rpc/http/request.ts";
-import { CREATIONS_PER_MINUTE, creationLimit } from "#shared/rpc/jsonrpc/rate-limit.ts";
+import type { Gate } from "#shared/rpc/jsonrpc/http-context.ts";
+import {
+  CREATIONS_PER_MINUTE,
+  type Creation,
+  type CreationLimit,
+  creationLimit,
+  REQUESTS_PER_MINUTE,
+  rateLimit,
+} from "#shared/rpc/jsonrpc/rate-limit.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp/mcp-endpoint.ts";
-import { toolsOf } from "#shared/rpc/mcp/operations.ts";
+import { type Operation, toolsOf } from "#shared/rpc/mcp/operations.ts";
 import type { Network } from "#shared/rpc/network.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import { webApp } from "#shared/runtime/agent-server.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import { VERSION } from "#shared/runtime/program.ts";
-import type { AdmissionPolicy } from "../agents/policy.ts";
+import type { AdmissionPolicy } from "../agents/places.ts";
+import type { Agent } from "../agents/registered-agent.ts";
 import type { Cluster } from "../cluster/cluster.ts";
-import type { OtherManagers } from "../cluster/homes.ts";
+import { type OtherManagers, withNewTokens } from "../cluster/other-managers.ts";
 import { MANAGER_SENDER } from "../effects/effects-context.ts";
-import { playRoutes } from "../hosted/page-routes.ts";
-import { playPages } from "../hosted/play-page.ts";
-import type { Seats } from "../hosted/seats.ts";
+import { hostedOperations } from "../hosted/hosted-operations.ts";
+import type { Seats } from "../hosted/hosting.ts";
+import { playPages, playRoutes } from "../hosted/play-page.ts";
+import { inboxRoutes, inboxSocket, POLL_BYTES } from "../inbox/inbox-routes.ts";
 import type { Inboxes } from "../inbox/inboxes.ts";
-import { inboxRoutes, POLL_BYTES } from "../inbox/routes.ts";
-import { inboxSocket } from "../inbox/socket.ts";
 import type { CommittedEvent, Ledger } from "../ledger.ts";
-import type { ManagerMetrics } from "../metrics/manager-metrics.ts";
-import { metricsRoutes } from "../metrics/routes.ts";
+import { type ManagerMetrics, metricsRoutes } from "../metrics/manager-metrics.ts";
 import type { DocumentContext } from "../pages/documents/document.ts";
-import { leaguePages } from "../pages/pages.ts";
-import type { GamePages } from "../pages/servers.ts";
-import { changedBy } from "../projections/changes.ts";
-import type { StateChange } from "../projections/projections.ts";
-import type { Views } from "../projections/views.ts";
-import { answerForeignPlayers, registrationRoutes } from "./foreign-messages.ts";
-import { managerGate } from "./gate.ts";
-import { managerOperations } from "./operations.ts";
-import type { Registration } from "./registration.ts";
-import { managerResources, managerTemplates } from "./resources.ts";
-import { streamRoutes } from "./streams/routes.ts";
-import { leagueStreams, type StreamOptions } from "./streams/streams.ts";
+import type { GamePages } from "../pages/game-pages.ts";
+import { leaguePages } from "../pages/league-pages.ts";
+import type { Projections, StateChange, Views } from "../projections/projections.ts";
+import { agentOperations } from "./agent-operations.ts";
+import type { Registration } from "./agent-registration.ts";
+import { leagueStreams, type StreamOptions, streamRoutes } from "./event-streams.ts";
+import { answerForeignPlayers, registrationRoutes } from "./foreign-players.ts";
+import { changedBy, managerResources, managerTemplates } from "./league-resources.ts";
+import { operatorOperations } from "./operator-operations.ts";
+import { readOperations } from "./read-operations.ts";
 
 const INSTRUCTIONS =
   "This server manages leagues of games between programs. list_leagues gives the league ids; get_standings and get_schedule show one league; the resources league://standings and league://schedule show all leagues. start_league, schedule_match, remove_player and reset_token need the operator token in auth_token. To play in a league yourself, call join_league once, then wait_for_turn and make_move in turn until your leagues are over.";
@@ -162,3 +168,62 @@ const eitherOf = (one: Posts, other: Posts): Posts => ({
   isAt: (path) => one.isAt(path) || other.isAt(path),
   handler: (body, http) => (one.isAt(http.target ?? "") ? one : other).handler(body, http),
 });
+
+interface GateOptions {
+  readonly config: Pick<Config, "limits">;
+  readonly projections: Pick<Projections, "authenticate">;
+  readonly operatorToken: string;
+  readonly limitCreations: CreationLimit;
+  readonly inbox: Pick<ReturnType<typeof inboxRoutes>, "isAt" | "isSigned" | "isOfManager">;
+  /** Whether other managers of the run issue tokens too, and the function that waits for them. */
+  readonly others: Pick<OtherManagers, "catchUp"> & { readonly forwarding?: unknown };
+}
+
+/** Returns the rate limits of a manager. */
+export function managerGate(options: GateOptions): Gate {
+  const { config, projections, operatorToken, limitCreations, inbox, others } = options;
+  const isToken = (token: string): boolean =>
+    projections.authenticate(token) !== null || equalSecrets(token, operatorToken);
+  const limited = rateLimit({
+    perMinute: REQUESTS_PER_MINUTE.manager,
+    loopback: config.limits.loopback,
+    isTrusted: ({ token, subject }, { target = "" }) => isToken(token) || inbox.isSigned(target, token, subject),
+    creations: {
+      limit: limitCreations,
+      requests: new Set(Object.keys(REGISTRATIONS)),
+      isReturn: (token, creation) => isReturn(projections.authenticate(token), creation),
+    },
+  });
+  const gate: Gate = async (body, http) => (inbox.isOfManager(http) ? null : limited(body, http));
+  return others.forwarding ? withNewTokens(gate, { isToken, isInbox: inbox.isAt, catchUp: others.catchUp }) : gate;
+}
+
+/** The context that the operations need. */
+type OperationsContext = Parameters<typeof agentOperations>[0] &
+  Parameters<typeof operatorOperations>[0] &
+  Parameters<typeof readOperations>[0] & { readonly seats: Seats };
+
+/** The tools and message types that register an agent, with the kind of the agent. */
+const REGISTRATIONS: Readonly<Record<string, Agent["kind"]>> = {
+  PLAYER_REGISTER_REQUEST: "player",
+  register_player: "player",
+  JOIN_LEAGUE: "player",
+  join_league: "player",
+  REFEREE_REGISTER_REQUEST: "referee",
+  register_referee: "referee",
+};
+
+/** Whether the registrations of a request all name the agent whose token the request carries. Such a request is not rate-limited. */
+const isReturn = (agent: Agent | null, { requests, names }: Creation): boolean =>
+  agent !== null &&
+  requests.every((request) => REGISTRATIONS[request] === agent.kind) &&
+  names.length > 0 &&
+  names.every((name) => name === agent.name);
+
+/** The operations of the league manager (PROTOCOL.md, sections 2 and 4). */
+const managerOperations = (context: OperationsContext): readonly Operation<unknown>[] => [
+  ...agentOperations(context),
+  ...readOperations(context),
+  ...hostedOperations(context.seats),
+  ...operatorOperations(context),
+];

@@ -2,10 +2,10 @@ import { expect, it } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import { REQUESTS_PER_MINUTE } from "#shared/rpc/jsonrpc/rate-limit.ts";
-import { ALONE } from "../cluster/homes.ts";
+import { ALONE } from "../cluster/other-managers.ts";
+import { inboxRoutes } from "../inbox/inbox-routes.ts";
 import { Inboxes } from "../inbox/inboxes.ts";
-import { inboxRoutes } from "../inbox/routes.ts";
-import { managerGate } from "./gate.ts";
+import { managerGate } from "./api.ts";
 
 const projections = { authenticate: () => null, agent: () => null };
 const gate = managerGate({

@@ -5,12 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { roundRobin } from "#shared/formats/round-robin.ts";
 import { playerId } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
-import type { NewLeagueEvent } from "../league/commands.ts";
-import { numbered } from "../league/match-ids.ts";
-import { createProjections } from "../projections/projections.ts";
-import type { Views } from "../projections/views.ts";
+import { type NewLeagueEvent, numbered } from "../league/league.ts";
+import { createProjections, type Views } from "../projections/projections.ts";
 import { ledgerOn, opened, profile, registered } from "../store/testing/ledger.ts";
-import { managerResources, managerTemplates } from "./resources.ts";
+import { managerResources, managerTemplates } from "./league-resources.ts";
 
 /** 1,035 matches in 45 rounds. */
 const PLAYERS = Array.from({ length: 46 }, (_, index) => playerId(index + 1));

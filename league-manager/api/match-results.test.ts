@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
-import type { LiveEvent } from "../projections/live.ts";
+import type { LiveEvent } from "../projections/live-events.ts";
 import {
   abortedR1M1,
   logOf,

@@ -3,11 +3,11 @@ import { findGame } from "#shared/games/registry.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import { type Answer, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
-import { noLeague } from "../league/decisions/decision.ts";
+import { noLeague } from "../league/decide.ts";
 import type { League } from "../league/league.ts";
+import type { Views } from "../projections/projections.ts";
 import { scheduleOf, scheduleOfRound } from "../projections/schedule.ts";
-import type { Views } from "../projections/views.ts";
-import { ratingsShown, standingsShown } from "./resources.ts";
+import { ratingsShown, standingsShown } from "./league-resources.ts";
 import { GetSchedule, LeagueId, Leagues, Ratings, Schedule, Standings } from "./tool-schemas.ts";
 
 interface ReadContext {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runningOperations } from "./running-operations.ts";
+import { runningOperations } from "./operator-operations.ts";
 
 test("league_status shows which referees do not answer", async () => {
   const agents = ["REF01", "REF02"].map((id) => [id, { id, kind: "referee", state: "ACTIVE", maxConcurrent: 4 }]);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { err, ok } from "#shared/lib/result.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
 import type { Member } from "../shared-run/run-database.ts";
-import { checkAddresses } from "./addresses.ts";
+import { checkAddresses } from "./member-notices.ts";
 
 const A: Member = { managerId: "a", url: "http://10.0.0.1:8000" };
 const B: Member = { managerId: "b", url: "http://10.0.0.2:8000" };

@@ -7,16 +7,16 @@ import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Member, RunDatabase } from "../shared-run/run-database.ts";
-import { checkAddresses } from "./addresses.ts";
-import { callerSignature } from "./caller-signature.ts";
-import { catchUpOf } from "./catch-up.ts";
-import { compareConfigs } from "./compared-configs.ts";
-import { departureSignals } from "./departures.ts";
-import { managerForwarding, sessionPrefix } from "./forwarding.ts";
-import type { Homes, OtherManagers } from "./homes.ts";
-import { type MemberNotices, watchMembers } from "./member-notices.ts";
+import {
+  checkAddresses,
+  compareConfigs,
+  departureSignals,
+  type MemberNotices,
+  watchMembers,
+} from "./member-notices.ts";
 import { createMembers, type Members } from "./members.ts";
-import { otherHomes } from "./other-homes.ts";
+import { catchUpOf, type Homes, type OtherManagers, otherHomes } from "./other-managers.ts";
+import { callerSignature, managerForwarding, sessionPrefix } from "./request-forwarding.ts";
 
 /** A manager among the other managers of its run. */
 export interface Cluster extends OtherManagers {

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
-import { callerSignature, SIGNATURE_HEADER } from "./caller-signature.ts";
-import { managerForwarding, sessionPrefix } from "./forwarding.ts";
+import { callerSignature, managerForwarding, SIGNATURE_HEADER, sessionPrefix } from "./request-forwarding.ts";
 
 const A = { managerId: "a", url: "http://10.0.0.1:8000" };
 const B = { managerId: "b", url: "http://10.0.0.2:8000" };

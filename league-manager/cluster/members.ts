@@ -1,6 +1,6 @@
+import { hash } from "node:crypto";
 import type { Clock } from "#shared/lib/clock.ts";
 import { ignoreUnavailable, type Member, type RunDatabase } from "../shared-run/run-database.ts";
-import { ownerOf } from "./rendezvous.ts";
 
 /**
  * The managers of a run, and the owner of each key. A key stands for a league, whose next steps its owner takes, or for the inbox of a player, which its
@@ -134,4 +134,23 @@ const idsOf = (members: readonly Member[]): string => members.map(({ managerId }
 
 async function repeat(clock: Pick<Clock, "pause">, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
   while (await clock.pause(HEARTBEAT_MS, signal)) await work();
+}
+
+/**
+ * Returns the owner of a key by rendezvous hashing: the member with the highest hash of key and id. All managers with the same members therefore find the
+ * same owner without asking each other, and a member that joins or leaves moves only its own keys. Returns null without members.
+ */
+export function ownerOf<Member extends { readonly managerId: string }>(
+  key: string,
+  members: readonly Member[],
+): Member | null {
+  let owner: Member | null = null;
+  let highest = "";
+  for (const member of members) {
+    const score = hash("sha256", `${member.managerId}\n${key}`, "hex");
+    if (owner !== null && score <= highest) continue;
+    owner = member;
+    highest = score;
+  }
+  return owner;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ownerOf } from "./rendezvous.ts";
+import { ownerOf } from "./members.ts";
 
 const members = ["a1", "b2", "c3"].map((managerId) => ({ managerId }));
 const keys = Array.from({ length: 3_000 }, (_, index) => `inbox/P${index}`);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { StartGame } from "#shared/protocol/messages.ts";
-import { startLeague } from "../commands/leagues.ts";
+import { startLeague } from "../commands/league-commands.ts";
 import { SeveralManagers, startTwoManagers } from "../effects/testing/several-managers.ts";
 
 const NAMES = ["A", "B", "C", "D", "E", "F", "G", "H"];

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { startLeague } from "./leagues.ts";
-import { scheduleMatch } from "./rounds.ts";
+import { scheduleMatch, startLeague } from "./league-commands.ts";
 import { given, givenState, open, player, startedLeague, stateAfter } from "./testing/commands.ts";
 
 describe("a match that an operator adds", () => {

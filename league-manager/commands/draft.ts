@@ -1,15 +1,18 @@
 import { err, invariant, ok, type Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
-import type { Agent, Profile } from "../agents/agent.ts";
-import { type AgentCommand, decideAgent } from "../agents/decide.ts";
-import { AGENT_FORMAT_VERSION, type AgentEvent } from "../agents/events.ts";
-import { evolveAgent } from "../agents/evolve.ts";
-import type { LeagueCommand, NewLeagueEvent } from "../league/commands.ts";
-import { decideLeague } from "../league/decisions/decide.ts";
-import { noLeague } from "../league/decisions/decision.ts";
+import {
+  AGENT_FORMAT_VERSION,
+  type Agent,
+  type AgentCommand,
+  type AgentEvent,
+  decideAgent,
+  evolveAgent,
+  type Profile,
+} from "../agents/registered-agent.ts";
+import { decideLeague, noLeague } from "../league/decide.ts";
 import { LEAGUE_FORMAT_VERSION, type LeagueEvent } from "../league/events.ts";
 import { evolveLeague } from "../league/evolve.ts";
-import type { League } from "../league/league.ts";
+import type { League, LeagueCommand, NewLeagueEvent } from "../league/league.ts";
 import type { Decision, ManagerState, Write } from "../ledger.ts";
 
 /**

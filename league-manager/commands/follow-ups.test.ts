@@ -2,10 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { League } from "../league/league.ts";
 import { LEAGUE_SEED } from "../league/testing/leagues.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
-import { leagueFollowUps } from "./follow-ups.ts";
-import { openLeagues, startLeague } from "./leagues.ts";
-import { assignMatch } from "./matches.ts";
-import { reportResult } from "./report.ts";
+import { leagueFollowUps, openLeagues, startLeague } from "./league-commands.ts";
+import { assignMatch, reportResult } from "./match-commands.ts";
 import { AT, applied, player, referee, settingsOf, stateAfter } from "./testing/commands.ts";
 import { SEED, won } from "./testing/results.ts";
 

@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { forgetPlayer } from "./forget.ts";
-import { completeLeague, pairLeague } from "./leagues.ts";
-import { assignMatch } from "./matches.ts";
-import { removePlayer } from "./players.ts";
-import { reportResult } from "./report.ts";
-import { announceRound, openRound } from "./rounds.ts";
+import { forgetPlayer, removePlayer } from "./agent-commands.ts";
+import { announceRound, completeLeague, openRound, pairLeague } from "./league-commands.ts";
+import { assignMatch, reportResult } from "./match-commands.ts";
 import { given, givenState, open, player, startedLeague, stateAfter, tokenOf } from "./testing/commands.ts";
 import { lost, SEED } from "./testing/results.ts";
 

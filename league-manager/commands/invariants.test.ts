@@ -4,12 +4,9 @@ import { endpointKey } from "#shared/protocol/addresses.ts";
 import type { Place } from "../agents/places.ts";
 import { roundOf } from "../league/league.ts";
 import type { Decide, Decision, ManagerState } from "../ledger.ts";
-import { forgetPlayer } from "./forget.ts";
-import { completeLeague, openLeagues, pairLeague, startLeague } from "./leagues.ts";
-import { assignMatch, releaseMatch } from "./matches.ts";
-import { recoverPlayer, removePlayer, resetToken } from "./players.ts";
-import { reportResult } from "./report.ts";
-import { openRound } from "./rounds.ts";
+import { forgetPlayer, recoverPlayer, removePlayer, resetToken } from "./agent-commands.ts";
+import { completeLeague, openLeagues, openRound, pairLeague, startLeague } from "./league-commands.ts";
+import { assignMatch, releaseMatch, reportResult } from "./match-commands.ts";
 import { AT, applied, EMPTY_STATE, POLICY, player, referee, settingsOf, tokenOf } from "./testing/commands.ts";
 import { aborted, lost, SEED, won } from "./testing/results.ts";
 

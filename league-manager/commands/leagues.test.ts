@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Decide } from "../ledger.ts";
-import { completeLeague, openLeagues, pairLeague, startLeague } from "./leagues.ts";
-import { assignMatch, releaseMatches } from "./matches.ts";
-import { recoverPlayer, removePlayer, resetToken } from "./players.ts";
-import { reportResult } from "./report.ts";
-import { announceRound, openRound } from "./rounds.ts";
+import { recoverPlayer, removePlayer, resetToken } from "./agent-commands.ts";
+import { announceRound, completeLeague, openLeagues, openRound, pairLeague, startLeague } from "./league-commands.ts";
+import { assignMatch, releaseMatches, reportResult } from "./match-commands.ts";
 import {
   EMPTY_STATE,
   formerLeague,

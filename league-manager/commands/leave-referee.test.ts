@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { leaveReferee } from "./leave.ts";
-import { assignMatch, releaseMatch } from "./matches.ts";
-import { openRound } from "./rounds.ts";
+import { leaveReferee } from "./agent-commands.ts";
+import { openRound } from "./league-commands.ts";
+import { assignMatch, releaseMatch } from "./match-commands.ts";
 import { given, givenState, open, player, referee, startedLeague, stateAfter } from "./testing/commands.ts";
 
 const assign = (leagueId: string, matchId: string, refereeId = "REF01") =>

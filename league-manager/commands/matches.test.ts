@@ -1,7 +1,7 @@
 import { describe, test } from "vitest";
 import type { ManagerState } from "../ledger.ts";
-import { assignMatch, releaseMatches, settleWithdrawal } from "./matches.ts";
-import { openRound } from "./rounds.ts";
+import { openRound } from "./league-commands.ts";
+import { assignMatch, releaseMatches, settleWithdrawal } from "./match-commands.ts";
 import { givenState, startedLeague, stateAfter } from "./testing/commands.ts";
 
 describe("the assignment of a match", () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LEAGUE_SEED } from "../league/testing/leagues.ts";
-import { completeLeague, openLeagues, startLeague } from "./leagues.ts";
-import { addPlayer, endLeague } from "./operation.ts";
-import { removePlayer } from "./players.ts";
+import { removePlayer } from "./agent-commands.ts";
+import { addPlayer, completeLeague, endLeague, openLeagues, startLeague } from "./league-commands.ts";
 import { given, player, referee, settingsOf } from "./testing/commands.ts";
 
 const makeup = { formatOptions: { makeup: true } };

@@ -1,6 +1,6 @@
 import { describe, it } from "vitest";
 import type { League } from "../league/league.ts";
-import { startLeague } from "./leagues.ts";
+import { startLeague } from "./league-commands.ts";
 import { given, givenState, open, POLICY, player, referee, stateAfter } from "./testing/commands.ts";
 
 /** What the operator of a served league can do. */

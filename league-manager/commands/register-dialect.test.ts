@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AdmissionPolicy } from "../agents/policy.ts";
+import type { AdmissionPolicy } from "../agents/places.ts";
 import type { PlayerRegistration } from "./register.ts";
 import { departed, given, open, POLICY, player, playerPlace, present, tokenOf } from "./testing/commands.ts";
 

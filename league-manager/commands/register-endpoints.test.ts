@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { MAX_ABSENT_PLAYERS } from "../agents/admission.ts";
-import { startLeague } from "./leagues.ts";
+import { startLeague } from "./league-commands.ts";
 import {
   alreadyRegistered,
   departed,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
-import { nameCommitment } from "../agents/decide.ts";
-import { MAX_PLAYERS } from "../agents/entries.ts";
-import { startLeague } from "./leagues.ts";
-import { removePlayer, resetToken } from "./players.ts";
+import { MAX_PLAYERS } from "../agents/admission.ts";
+import { nameCommitment } from "../agents/registered-agent.ts";
+import { removePlayer, resetToken } from "./agent-commands.ts";
+import { startLeague } from "./league-commands.ts";
 import {
   AT,
   alreadyRegistered,

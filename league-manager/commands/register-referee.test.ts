@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { MAX_REFEREES, MAX_REFEREES_OF_NETWORK } from "../agents/admission.ts";
 import type { Place } from "../agents/places.ts";
-import { MAX_REFEREES, MAX_REFEREES_OF_NETWORK } from "../agents/referee-places.ts";
 import type { Decide } from "../ledger.ts";
-import { assignMatch, releaseMatch, settleWithdrawal } from "./matches.ts";
-import { openRound } from "./rounds.ts";
+import { openRound } from "./league-commands.ts";
+import { assignMatch, releaseMatch, settleWithdrawal } from "./match-commands.ts";
 import {
   endpointAt,
   given,

@@ -4,16 +4,13 @@ import type { MachineAddresses } from "#shared/protocol/addresses.ts";
 import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { offersWebSocket } from "#shared/protocol/message-fields.ts";
 import { ANY_GAME, type PlayerRegisterRequest, type RefereeRegisterRequest } from "#shared/protocol/messages.ts";
-import { type AdmittedPlayer, admitPlayer, admitReferee } from "../agents/admission.ts";
-import type { AgentKind, Capabilities } from "../agents/agent.ts";
-import { nameCommitment } from "../agents/decide.ts";
-import { isPlaying } from "../agents/entries.ts";
-import type { Admitted, Presence, PresenceCheck } from "../agents/identity.ts";
-import type { AdmissionPolicy } from "../agents/policy.ts";
+import { type AdmittedPlayer, admitPlayer, admitReferee, isPlaying } from "../agents/admission.ts";
+import type { Admitted, Presence, PresenceCheck } from "../agents/agent-identity.ts";
+import type { AdmissionPolicy } from "../agents/places.ts";
+import { type AgentKind, type Capabilities, nameCommitment } from "../agents/registered-agent.ts";
 import type { Decide } from "../ledger.ts";
-import { activateReferee } from "./activate-referee.ts";
+import { activateReferee, dropReferee, leaveOpenLeagues } from "./agent-commands.ts";
 import { Draft } from "./draft.ts";
-import { dropReferee, leaveOpenLeagues } from "./leave.ts";
 
 /** The inputs of a registration that are not in its payload. */
 interface RegistrationContext {

@@ -1,11 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import { replayInAdvance } from "../league/result-check.ts";
-import { startLeague } from "./leagues.ts";
-import { assignMatch } from "./matches.ts";
-import { removePlayer } from "./players.ts";
-import { reportResult } from "./report.ts";
-import { openRound } from "./rounds.ts";
+import { removePlayer } from "./agent-commands.ts";
+import { openRound, startLeague } from "./league-commands.ts";
+import { assignMatch, reportResult } from "./match-commands.ts";
 import { given, givenState, open, player, startedLeague, stateAfter } from "./testing/commands.ts";
 import { aborted, lost, SEED, won } from "./testing/results.ts";
 

@@ -1,9 +1,8 @@
 import type { Cancel } from "#shared/lib/clock.ts";
-import { releaseMatch } from "../commands/matches.ts";
+import { releaseMatch } from "../commands/match-commands.ts";
 import type { League, Match } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
-import type { EffectsContext, Part } from "./effects-context.ts";
-import { Tasks } from "./tasks.ts";
+import { type EffectsContext, type Part, Tasks } from "./effects-context.ts";
 
 /** The least time after a start of the manager in which a match can be reported, unless `match_ms` is less. */
 const AFTER_START_MS = 60_000;

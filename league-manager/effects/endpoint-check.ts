@@ -4,7 +4,7 @@ import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
-import type { Agent } from "../agents/agent.ts";
+import type { Agent } from "../agents/registered-agent.ts";
 import { MANAGER_SENDER } from "./effects-context.ts";
 
 const TIMEOUT_MS = 2_000;

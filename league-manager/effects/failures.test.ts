@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
-import { createFailures } from "./failures.ts";
+import { createFailures } from "./effects-context.ts";
 
 test("a repeated rejection of an effect's command is logged as a warning once for each league", () => {
   const lines: string[] = [];

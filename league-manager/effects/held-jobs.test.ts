@@ -1,12 +1,11 @@
 import { expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
-import { releaseMatch } from "../commands/matches.ts";
+import { releaseMatch } from "../commands/match-commands.ts";
 import { openWork } from "../league/open-work.ts";
-import { localQueue } from "../queue/local-queue.ts";
-import type { MatchJob } from "../queue/match-queue.ts";
+import { localQueue, type MatchJob } from "../match-queue.ts";
 import { played } from "../testing/results.ts";
-import { createFailures } from "./failures.ts";
+import { createFailures } from "./effects-context.ts";
 import { ALL_JOBS, HeldJobs } from "./held-jobs.ts";
 import { startTestLeague } from "./testing/league.ts";
 

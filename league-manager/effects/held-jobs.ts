@@ -3,10 +3,8 @@ import { matchOf } from "../league/evolve.ts";
 import type { League, Match } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
 import type { Commit, Ledger } from "../ledger.ts";
-import { isOpenJob, jobChanges, openJobs } from "../queue/job-changes.ts";
-import type { JobSource, MatchJob, QueueWorker } from "../queue/match-queue.ts";
-import type { Failures } from "./failures.ts";
-import { Tasks } from "./tasks.ts";
+import { isOpenJob, type JobSource, jobChanges, type MatchJob, openJobs, type QueueWorker } from "../match-queue.ts";
+import { type Failures, Tasks } from "./effects-context.ts";
 
 const RETRY_MS = 1_000;
 const GIVE_BACK_EVERY_MS = 5_000;

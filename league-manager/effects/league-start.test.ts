@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Place } from "../agents/places.ts";
 import type { EffectsOptions } from "../effects.ts";
-import { waitingLine } from "../projections/lines.ts";
+import { waitingLine } from "../projections/live-lines.ts";
 import { busyStore } from "./testing/busy-store.ts";
 import { startTestLeague, type TestLeague, type TestLeagueOptions } from "./testing/league.ts";
 

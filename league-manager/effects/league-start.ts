@@ -9,10 +9,9 @@ import {
   type StartRule,
 } from "../agents/awaited-players.ts";
 import type { Place } from "../agents/places.ts";
-import { startLeague } from "../commands/leagues.ts";
+import { startLeague } from "../commands/league-commands.ts";
 import type { League } from "../league/league.ts";
-import type { EffectsContext, Part } from "./effects-context.ts";
-import { Tasks } from "./tasks.ts";
+import { type EffectsContext, type Part, Tasks } from "./effects-context.ts";
 
 /** The time for which a complete roster waits for the other referees of the config, so that each run assigns matches in the same way. */
 const REFEREE_GRACE_MS = 3_000;

@@ -4,7 +4,7 @@ import { ok } from "#shared/lib/result.ts";
 import type { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
 import type { Caller } from "#shared/rpc/mcp/operations.ts";
 import { Config } from "#shared/runtime/config/config.ts";
-import type { Agent } from "../agents/agent.ts";
+import type { Agent } from "../agents/registered-agent.ts";
 import type { Ledger } from "../ledger.ts";
 import { registerListedPlayers } from "./listed-players.ts";
 

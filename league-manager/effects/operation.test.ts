@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { annulMatch, endLeague, pauseLeague, resumeLeague } from "../commands/operation.ts";
+import { annulMatch, endLeague, pauseLeague, resumeLeague } from "../commands/league-commands.ts";
 import { played } from "../testing/results.ts";
 import { startTestLeague } from "./testing/league.ts";
 

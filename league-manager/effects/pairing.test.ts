@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { StartGame } from "#shared/protocol/messages.ts";
-import { removePlayer } from "../commands/players.ts";
+import { removePlayer } from "../commands/agent-commands.ts";
 import type { Ledger } from "../ledger.ts";
 import { lost, played } from "../testing/results.ts";
 import { startTestLeague, type TestLeague } from "./testing/league.ts";

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { openLog } from "#shared/runtime/process/logger.ts";
-import { startLeague } from "../commands/leagues.ts";
+import { startLeague } from "../commands/league-commands.ts";
 import type { League } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
-import { ALL_DUTIES } from "./duties.ts";
-import { createFailures } from "./failures.ts";
+import { ALL_DUTIES, createFailures } from "./effects-context.ts";
 import { Reconciler } from "./reconciler.ts";
 import { startTestLeague } from "./testing/league.ts";
 

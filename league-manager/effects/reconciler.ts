@@ -2,9 +2,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { League } from "../league/league.ts";
 import { advanceWork, type OpenWork, openWork } from "../league/open-work.ts";
 import type { Commit, Ledger } from "../ledger.ts";
-import type { Duties } from "./duties.ts";
-import type { Part } from "./effects-context.ts";
-import type { Failures } from "./failures.ts";
+import type { Duties, Failures, Part } from "./effects-context.ts";
 import type { HeldJobs } from "./held-jobs.ts";
 
 /** Some work becomes due without an event, e.g. when an unfit referee may be offered a match. */

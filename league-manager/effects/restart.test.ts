@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { scheduleMatch } from "../commands/rounds.ts";
+import { scheduleMatch } from "../commands/league-commands.ts";
 import { aborted, played } from "../testing/results.ts";
 import { startTestLeague, type TestLeague } from "./testing/league.ts";
 import { leagueWithSilentPlayer } from "./testing/silent-player.ts";

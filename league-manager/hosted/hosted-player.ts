@@ -1,10 +1,14 @@
+import { type Game, winnersOf } from "#shared/games/game.ts";
+import { legalMove } from "#shared/games/move-text.ts";
 import { findGame } from "#shared/games/registry.ts";
+import { shownView } from "#shared/games/view-history.ts";
 import { matchRef } from "#shared/lib/ids.ts";
+import { err, invariant, ok, type Result } from "#shared/lib/result.ts";
 import type { ClockState } from "#shared/lib/time-control.ts";
 import type { Envelope, MessageType } from "#shared/protocol/envelope.ts";
-import { protocolError } from "#shared/protocol/errors.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { GameInvite, GameResult, GameStart, MoveRequest } from "#shared/protocol/messages.ts";
-import { openingView } from "./opening-view.ts";
+import type { GameView } from "#shared/web/game-view.ts";
 
 /** An open MOVE_REQUEST. */
 interface HostedTurn {
@@ -232,3 +236,123 @@ export const HAS_LEFT: Reply = {
 };
 
 const malformed = (text: string): Reply => ({ type: "GAME_ERROR", payload: protocolError("G001", text) });
+
+/** A legal move of a hosted player. */
+interface HostedMove {
+  /** The match with the turn that the move answers. */
+  readonly open: OpenMatch;
+  /** The move as the game has parsed it. */
+  readonly action: unknown;
+  /** The view after the move, or that of the turn if it is not known. */
+  readonly view: unknown;
+}
+
+/** Decides a move in one of the open turns: of the match that `matchId` names, or of the first one if it is null. */
+export function decideMove(
+  turns: readonly OpenMatch[],
+  matchId: string | null,
+  move: unknown,
+): Result<HostedMove, ProtocolError> {
+  const chosen = openTurn(turns, matchId);
+  if (!chosen.ok) return chosen;
+  const open = chosen.value;
+  const { invite, view } = open.match;
+  const game = findGame(invite.game);
+  if (!game) throw new Error(`${open.ref} is a match of the unknown game ${invite.game}`);
+  const role = invite.your_role;
+  const legal = legalMove(game, { view, role, legal: game.legalActions(view, role) }, move);
+  if (!legal.ok) return err(protocolError("G001", legal.error, {}, true));
+  return ok({ open, action: legal.value, view: viewAfter(game, view, role, legal.value) });
+}
+
+/** Finds the turn that a player means. `matchId` has the id of the league or omits it. */
+function openTurn(turns: readonly OpenMatch[], matchId: string | null): Result<OpenMatch, ProtocolError> {
+  const matching = turns.filter(({ ref }) => matchId === null || ref === matchId || ref.endsWith(`/${matchId}`));
+  const [open] = matching;
+  if (!open) {
+    const named = turns.map(({ ref }) => ref).join(", ");
+    const text = named === "" ? "It is not your turn" : `It is not your turn in ${matchId}, but in: ${named}`;
+    return err(protocolError("G004", `${text}. Call wait_for_turn`, {}, true));
+  }
+  if (matchId !== null && matching.length > 1) {
+    const named = matching.map(({ ref }) => ref).join(", ");
+    return err(protocolError("G004", `match_id is ambiguous; give one of: ${named}`, {}, true));
+  }
+  return ok(open);
+}
+
+/** Returns a match as its hosted player sees it, for boards and texts. `nameOf` returns the name of a player, `nowMs` is the monotonic time. */
+export function matchView(
+  ref: string,
+  { invite, view, isStarted, tick, turn, moved, result, clock, turnStartMs }: HostedMatch,
+  nameOf: (playerId: string) => string,
+  nowMs: number,
+): GameView {
+  const game = findGame(invite.game);
+  invariant(game, `${ref} is a match of a known game`);
+  const { your_role: role } = invite;
+  const player = (id: string) => ({ kind: "agent", name: nameOf(id), joined: true }) as const;
+  const others = game.roles.filter((other) => other !== role);
+  return {
+    // Another attempt at the match is another game, whose ticks begin at 0 again.
+    game_id: invite.epoch === 1 ? ref : `${ref}#${invite.epoch}`,
+    template: game.id,
+    name: game.info.name,
+    status: result ? "completed" : isStarted ? "active" : "waiting_for_players",
+    tick: result ? tick + 1 : tick,
+    your_role: role,
+    roles: game.roles,
+    ...(invite.epoch > 1 && { restart: { attempt: invite.epoch, reason: invite.restart_reason ?? null } }),
+    players: Object.fromEntries(game.roles.map((name) => [name, player(invite.roles[name] ?? name)])),
+    to_act: result ? [] : turn ? [role] : others,
+    state: shownView(game.info, view),
+    legal_actions: turn ? game.legalActions(view, role) : [],
+    board: view === null ? "" : game.toText(view, role),
+    // The moves of the opponents are in the view only, in the form of each game.
+    last_action: moved && !turn && !result ? { role, action: moved.move, tick: moved.tick } : null,
+    result: result && resultIn(invite.roles, result),
+    ...(clock && { clock: { ...clock, elapsed_ms: Math.round(nowMs - turnStartMs) } }),
+  };
+}
+
+function resultIn(roles: Readonly<Record<string, string>>, result: GameResult): GameView["result"] {
+  const points = Object.fromEntries(
+    Object.entries(roles).map(([role, playerId]) => [role, result.match_points[playerId] ?? 0]),
+  );
+  const winners = winnersOf({ scores: points }) ?? [];
+  const { termination, reason } = result;
+  return { winners, winner: winners.length === 1 ? (winners[0] ?? null) : null, reason, termination };
+}
+
+/**
+ * Returns the view after an own move. Only the rules of a game without hidden information and with one actor a turn can be applied to a view; in
+ * other games the view of the turn remains.
+ */
+export function viewAfter(game: Game, view: unknown, role: string, action: unknown): unknown {
+  if (game.info.hiddenInformation || game.info.simultaneous) return view;
+  try {
+    const next = game.applyAction(view, role, action);
+    return next.ok ? game.viewState(next.value, role) : view;
+  } catch {
+    return view; // the view of this game is not a state
+  }
+}
+
+/**
+ * Returns the view of a role at the start of a match. An invitation contains the options but not the seed, so the opening is known only in games whose
+ * initial state does not use the seed; otherwise null.
+ */
+function openingView(game: Game, options: unknown, role: string): unknown {
+  const parsed = game.options.safeParse(options);
+  if (!parsed.success) return null;
+  let usesSeed = false;
+  const setup = {
+    options: parsed.data,
+    get seed() {
+      usesSeed = true;
+      return "";
+    },
+  };
+  const state = game.initialState(setup);
+  return usesSeed ? null : game.viewState(state, role);
+}

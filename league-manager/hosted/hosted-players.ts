@@ -4,13 +4,12 @@ import { ok, type Result } from "#shared/lib/result.ts";
 import { parsedJson } from "#shared/lib/text.ts";
 import { Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
-import { isHosted } from "../agents/inbox-endpoint.ts";
-import type { Homes } from "../cluster/homes.ts";
+import { isHosted } from "../agents/registered-agent.ts";
+import type { Homes } from "../cluster/other-managers.ts";
 import type { Inboxes } from "../inbox/inboxes.ts";
 import type { Commit, Ledger } from "../ledger.ts";
-import { type HostedEntry, newHostedEntry, recordChange, type WaitOptions, waitForChange } from "./hosted-entry.ts";
-import { decideMove } from "./hosted-move.ts";
 import {
+  decideMove,
   HAS_LEFT,
   type HostedPlayer,
   newHostedPlayer,
@@ -213,4 +212,60 @@ export class HostedPlayers {
     const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
     inboxes.answer(playerId, [{ id: number, result }]);
   }
+}
+
+/** A player that the manager hosts, with the requests that wait for its changes. */
+interface HostedEntry {
+  player: HostedPlayer;
+  /** Grows with each change that the player can see. */
+  version: number;
+  /** Called after each change. */
+  readonly changed: Set<() => void>;
+  /** Aborted when the manager no longer hosts the player. */
+  readonly stopped: AbortController;
+  /** Settles when the final views of all completed matches have been read. */
+  finalViews: Promise<unknown>;
+}
+
+const newHostedEntry = (): HostedEntry => ({
+  player: newHostedPlayer(),
+  version: 1,
+  changed: new Set(),
+  stopped: new AbortController(),
+  finalViews: Promise.resolve(),
+});
+
+/** Tells the waiting requests of a player that it has changed. */
+function recordChange(entry: HostedEntry): void {
+  entry.version++;
+  for (const check of [...entry.changed]) check();
+}
+
+interface WaitOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Resolves with true when a change makes `isOver` true; with false after the time limit, when `signal` is aborted or when the player is no longer hosted. */
+async function waitForChange(
+  { changed, stopped }: HostedEntry,
+  isOver: () => boolean,
+  clock: Pick<Clock, "after">,
+  { timeoutMs, signal }: WaitOptions,
+): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const check = (): void => {
+    if (isOver()) resolve(true);
+  };
+  const end = (): void => resolve(false);
+  const cancelTimer = clock.after(timeoutMs, end);
+  changed.add(check);
+  signal?.addEventListener("abort", end);
+  stopped.signal.addEventListener("abort", end);
+  const isDone = await promise;
+  cancelTimer();
+  changed.delete(check);
+  signal?.removeEventListener("abort", end);
+  stopped.signal.removeEventListener("abort", end);
+  return isDone;
 }

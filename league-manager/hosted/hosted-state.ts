@@ -4,9 +4,8 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { GameView } from "#shared/web/game-view.ts";
 import type { League } from "../league/league.ts";
 import type { Projections } from "../projections/projections.ts";
-import type { HostedMatch } from "./hosted-player.ts";
+import { type HostedMatch, matchView } from "./hosted-player.ts";
 import type { HostedPlayers } from "./hosted-players.ts";
-import { matchView } from "./match-view.ts";
 
 /** A match as its player sees it. `game` is a `GameView`, which boards draw. */
 export const ShownMatch = z.object({

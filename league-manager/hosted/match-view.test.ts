@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { chess } from "#shared/games/chess.ts";
 import type { Game } from "#shared/games/game.ts";
-import { viewAfter } from "./match-view.ts";
+import { viewAfter } from "./hosted-player.ts";
 
 test.each([
   ["g1f3", "rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq - 1 1"],

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ALONE } from "../cluster/homes.ts";
-import type { InboxContext } from "./access.ts";
-import { inboxRoutes } from "./routes.ts";
-import { inboxSocket } from "./socket.ts";
+import { ALONE } from "../cluster/other-managers.ts";
+import { type InboxContext, inboxRoutes, inboxSocket } from "./inbox-routes.ts";
 
 const PLAYER = { id: "P01", endpoint: "inbox://P01", tokenHash: "hash" };
 

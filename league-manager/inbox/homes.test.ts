@@ -6,13 +6,11 @@ import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { serveTools } from "#shared/rpc/testing/loopback.ts";
-import { inboxEndpoint } from "../agents/inbox-endpoint.ts";
-import type { Home } from "../cluster/homes.ts";
-import { playerAt } from "./access.ts";
-import { withInboxes } from "./inbox-peers.ts";
+import { inboxEndpoint } from "../agents/registered-agent.ts";
+import type { Home } from "../cluster/other-managers.ts";
+import { inboxRoutes, inboxSocket, playerAt } from "./inbox-routes.ts";
 import { Inboxes } from "./inboxes.ts";
-import { inboxRoutes } from "./routes.ts";
-import { inboxSocket } from "./socket.ts";
+import { withInboxes } from "./manager-inboxes.ts";
 
 /** The interfaces of the inbox of P01, which has another home after `moveTo`. */
 function startInbox() {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { LeagueSettings, NewLeagueEvent } from "./commands.ts";
 import { type LeagueEvent, parseLeagueEvent } from "./events.ts";
+import type { LeagueSettings, NewLeagueEvent } from "./league.ts";
 import { afterCommands, CODENAMES, enter, open, pair, played, running, SETTINGS, stored } from "./testing/leagues.ts";
 
 test.each(["match_released", "match_aborted"] as const)("the reason of %s has at most 2,000 characters", (type) => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { NewLeagueEvent } from "./commands.ts";
 import type { LeagueEvent } from "./events.ts";
 import { evolveLeague, matchOf } from "./evolve.ts";
-import type { League } from "./league.ts";
+import type { League, NewLeagueEvent } from "./league.ts";
 import { afterCommands, assign, played, running, stored } from "./testing/leagues.ts";
 
 const PLAYERS = ["P01", "P02", "P03"];

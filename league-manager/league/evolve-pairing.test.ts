@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
 import { evolveLeague, matchOf } from "./evolve.ts";
-import type { League } from "./league.ts";
+import type { League, LeagueCommand, NewLeagueEvent } from "./league.ts";
 import { AT, afterCommands, entered, running, SETTINGS, START, stored } from "./testing/leagues.ts";
 
 const PLAYERS = ["P01", "P02", "P03"];

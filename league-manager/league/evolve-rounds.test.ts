@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { NewLeagueEvent } from "./commands.ts";
 import { evolveLeague, matchOf } from "./evolve.ts";
-import { endOfRound, type League } from "./league.ts";
+import { endOfRound, type League, type NewLeagueEvent } from "./league.ts";
 import { AT, afterCommands, played, running, SETTINGS, stored } from "./testing/leagues.ts";
 
 const PLAYERS = ["P01", "P02", "P03"];

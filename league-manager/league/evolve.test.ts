@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
 import type { LeagueEvent } from "./events.ts";
 import { evolveLeague, foldLeague, matchOf } from "./evolve.ts";
-import { type League, roundOf } from "./league.ts";
+import { type League, type LeagueCommand, type NewLeagueEvent, roundOf } from "./league.ts";
 import { afterCommands, entered, running, START, stored } from "./testing/leagues.ts";
 
 const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refereeId: "REF01" };

@@ -1,11 +1,27 @@
+import { isDeepStrictEqual } from "node:util";
 import { SharedList } from "#shared/lib/list.ts";
 import { follows } from "#shared/lib/result.ts";
 import type { EventOf, LeagueEvent } from "./events.ts";
-import { changedMatch } from "./evolve-match.ts";
-import { changedRounds } from "./evolve-rounds.ts";
-import { type League, type Match, roundOf, type Withdrawal } from "./league.ts";
-import { positionOf } from "./match-ids.ts";
-import { withOccupied } from "./occupied.ts";
+import {
+  type League,
+  type Match,
+  matchIdOf,
+  type Outcome,
+  positionOf,
+  type Round,
+  roundOf,
+  type Withdrawal,
+} from "./league.ts";
+import {
+  ANNULLED,
+  abortedOutcome,
+  CANCELLED,
+  EXPIRED,
+  outcomeOfResult,
+  REMOVED,
+  SHUT_DOWN,
+  summaryOf,
+} from "./outcome.ts";
 
 type Changes = Partial<League>;
 
@@ -174,3 +190,288 @@ const isSettledBy = (withdrawal: Withdrawal, event: EventOf<"withdrawal_settled"
   withdrawal.matchId === event.match_id &&
   withdrawal.epoch === event.epoch &&
   withdrawal.refereeId === event.referee_id;
+
+/** Returns the fields of the league that the pairing, opening, announcement or extension of a round changes. Throws if the event cannot follow. */
+function changedRounds(
+  league: League,
+  event: EventOf<"round_paired" | "round_opened" | "round_expired" | "round_announced" | "match_scheduled">,
+): Partial<League> {
+  const { rounds, currentRound, openRounds, matchCount } = league;
+  const { round_id } = event;
+  const round = roundOf({ rounds }, round_id);
+  switch (event.type) {
+    case "round_paired": {
+      const paired = pairedRound(league, event);
+      const hasMatches = paired.matches.length > 0;
+      return {
+        rounds: rounds.append(paired),
+        currentRound: currentRound ?? (hasMatches ? round_id : null),
+        ...(paired.isOpened && hasMatches && { openRounds: [...openRounds, round_id] }),
+        matchCount: matchCount + paired.matches.length,
+      };
+    }
+    case "round_opened": {
+      follows(
+        round && round_id === currentRound && !round.isOpened && !league.isPaused,
+        `round ${round_id} cannot be opened now`,
+      );
+      const { matches } = round;
+      const plays = (playerId: string): boolean => matches.some((match) => match.players.includes(playerId));
+      follows(
+        event.absent.every(({ player_id }) => plays(player_id)),
+        `an absent player of round ${round_id} has no match`,
+      );
+      return {
+        rounds: rounds.with(round_id - 1, { ...round, isOpened: true, openedAt: event.at }),
+        openRounds: [...openRounds, round_id],
+      };
+    }
+    case "round_expired":
+      follows(
+        league.roundMs !== null && round?.isOpened && round.open > 0 && !round.isExpired,
+        `round ${round_id} cannot expire now`,
+      );
+      return { rounds: rounds.with(round_id - 1, { ...round, isExpired: true }) };
+    case "round_announced":
+      follows(round?.isOpened && !round.isAnnounced, `round ${round_id} cannot be announced now`);
+      return { rounds: rounds.with(round_id - 1, { ...round, isAnnounced: true }) };
+    case "match_scheduled": {
+      follows(
+        currentRound !== null && round_id >= currentRound,
+        `${event.match_id} is scheduled in a round that is over`,
+      );
+      follows(round_id <= rounds.length + 1, `there is no round ${round_id}`);
+      const before = round ?? emptyRound(round_id);
+      const added = newMatch(league, round_id, before.matches.length, event);
+      const after = { ...before, matches: [...before.matches, added], open: before.open + 1 };
+      return { rounds: round ? rounds.with(round_id - 1, after) : rounds.append(after), matchCount: matchCount + 1 };
+    }
+  }
+}
+
+const emptyRound = (roundId: number): Round => ({
+  roundId,
+  label: null,
+  matches: [],
+  byes: [],
+  open: 0,
+  isOpened: false,
+  isAnnounced: false,
+  openedAt: null,
+  isExpired: false,
+});
+
+function pairedRound(league: League, event: EventOf<"round_paired">): Round {
+  const { round_id, pairings, byes, label, slots } = event;
+  follows(league.status === "running", `round ${round_id} is paired while the league is not running`);
+  follows(!league.isPairingComplete, `round ${round_id} is paired after the end of the format`);
+  follows(round_id === league.rounds.length + 1, `round ${round_id} is paired after round ${league.rounds.length}`);
+  const matches = pairings.map((pairing, index) => newMatch(league, round_id, index, pairing));
+  checkPlayers(round_id, matches, byes);
+  follows(
+    byes.every((playerId) => league.entrants.has(playerId)),
+    `a player with a bye in round ${round_id} is not a player of the league`,
+  );
+  return {
+    ...emptyRound(round_id),
+    label: label ?? null,
+    matches,
+    byes,
+    open: matches.length,
+    isOpened: slots !== undefined,
+    openedAt: slots === undefined ? null : event.at,
+  };
+}
+
+/** Throws if a player with a bye has a match in the round, or a player has matches with different players. The legs of a pairing have the same players. */
+function checkPlayers(roundId: number, matches: readonly Match[], byes: readonly string[]): void {
+  const pairings = new Map<string, readonly string[]>();
+  const list = (playerId: string, pairing: readonly string[]): void => {
+    const earlier = pairings.get(playerId);
+    const isListed = earlier !== undefined && !pairing.every((id) => earlier.includes(id));
+    follows(!isListed, `a player is listed twice in round ${roundId}`);
+    pairings.set(playerId, pairing);
+  };
+  for (const playerId of byes) list(playerId, []);
+  follows(pairings.size === byes.length, `a player is listed twice in round ${roundId}`);
+  for (const { players } of matches) for (const playerId of players) list(playerId, players);
+}
+
+interface NewMatch {
+  readonly match_id: string;
+  readonly players: readonly string[];
+  readonly options?: Match["options"] | undefined;
+}
+
+function newMatch(
+  { roles, entrants }: League,
+  roundId: number,
+  index: number,
+  { match_id, players, options = null }: NewMatch,
+): Match {
+  follows(match_id === matchIdOf(roundId, index), `${match_id} is not the next match of round ${roundId}`);
+  follows(
+    players.length === roles.length && players.every((playerId, seat) => players.indexOf(playerId) === seat),
+    `${match_id} needs ${roles.length} players`,
+  );
+  const unknownPlayer = players.find((playerId) => !entrants.has(playerId));
+  follows(unknownPlayer === undefined, `${unknownPlayer} is not a player of the league`);
+  return {
+    matchId: match_id,
+    roundId,
+    players,
+    options,
+    status: "scheduled",
+    epoch: 1,
+    refereeId: null,
+    assignedAt: null,
+    aborts: 0,
+    lastRelease: null,
+    outcome: null,
+    logHead: null,
+  };
+}
+
+type MatchEvent = EventOf<
+  "match_assigned" | "match_released" | "match_completed" | "match_aborted" | "match_cancelled" | "match_annulled"
+>;
+
+/** Returns the fields of the league that an event of a match changes. Throws if the event cannot follow. */
+function changedMatch(league: League, before: Match, event: MatchEvent): Partial<League> {
+  follows(
+    before.epoch === event.epoch,
+    `${event.type} of ${event.match_id} under epoch ${event.epoch}, not ${before.epoch}`,
+  );
+  const match = nextMatch(league, before, event);
+  const isCompleted = match.status === "completed" && before.status !== "completed";
+  const index = match.roundId - 1;
+  const round = league.rounds.at(index) as Round;
+  const position = positionOf(before.matchId)?.index as number;
+  const open = round.open - (isCompleted ? 1 : 0);
+  const rounds = league.rounds.with(index, { ...round, matches: round.matches.with(position, match), open });
+  const withdrawals = withdrawalsAfter(league, before, event);
+  const taken = occupies(match) - occupies(before) + withdrawals.length - league.withdrawals.length;
+  return {
+    rounds,
+    withdrawals,
+    occupied: withOccupied(league, occupies(match) > 0 ? match.refereeId : before.refereeId, taken),
+    ...(event.type === "match_annulled" && { annulledCount: league.annulledCount + 1 }),
+    ...(isCompleted && {
+      completedCount: league.completedCount + 1,
+      currentRound: firstOpenRound(rounds, league.currentRound),
+      ...(open === 0 && { openRounds: league.openRounds.filter((roundId) => roundId !== match.roundId) }),
+    }),
+  };
+}
+
+const occupies = ({ status }: Match): number => (status === "assigned" ? 1 : 0);
+
+/** The match after an event. Only this function sets the fields that depend on the status. */
+function nextMatch(league: League, match: Match, event: MatchEvent): Match {
+  const { matchId, refereeId } = match;
+  if (event.type === "match_assigned") {
+    const isOpened = roundOf(league, match.roundId)?.isOpened === true;
+    follows(match.status === "scheduled" && isOpened && !league.isPaused, `${matchId} cannot be assigned now`);
+    return { ...match, status: "assigned", refereeId: event.referee_id, assignedAt: event.at };
+  }
+  if (event.type === "match_completed" && event.referee_id === null) {
+    const isOpened = roundOf(league, match.roundId)?.isOpened === true;
+    follows(match.status === "scheduled" && isOpened, `${matchId} cannot be forfeited now`);
+    const isAbsence = event.reason === SHUT_DOWN || event.reason === REMOVED;
+    follows(
+      event.termination === "forfeit" && isAbsence && event.log_head === "",
+      `${matchId} has a result without a referee`,
+    );
+    return completed(match, outcomeOfResult(match.players, event), event.log_head);
+  }
+  if (event.type === "match_cancelled") {
+    const isExpired = roundOf(league, match.roundId)?.isExpired === true;
+    follows(
+      match.status !== "completed" && (league.isPairingComplete || isExpired),
+      `${matchId} cannot be cancelled now`,
+    );
+    return completed({ ...match, refereeId: null }, abortedOutcome(isExpired ? EXPIRED : CANCELLED), "");
+  }
+  if (event.type === "match_annulled") {
+    follows(
+      isDeepStrictEqual(event.match_points, match.outcome ? summaryOf(match).match_points : undefined),
+      `${matchId} is annulled with other points`,
+    );
+    return completed({ ...match, refereeId: null }, abortedOutcome(ANNULLED), "");
+  }
+  follows(match.status === "assigned", `${matchId} is not assigned`);
+  const isFromReferee = event.referee_id === refereeId || (event.type === "match_aborted" && event.referee_id === null);
+  follows(isFromReferee, `${matchId} is not assigned to ${event.referee_id}`);
+  switch (event.type) {
+    case "match_released": {
+      const aborts = match.aborts + (event.reason === "aborted" || event.reason === "overdue" ? 1 : 0);
+      const lastRelease = { reason: event.reason, refereeId: event.referee_id };
+      const epoch = match.epoch + 1;
+      return { ...match, status: "scheduled", epoch, refereeId: null, assignedAt: null, aborts, lastRelease };
+    }
+    case "match_completed":
+      follows(event.termination !== "aborted", `${matchId} is completed as aborted`);
+      return completed(match, outcomeOfResult(match.players, event), event.log_head);
+    case "match_aborted": {
+      const aborted = { ...match, refereeId: event.referee_id, aborts: match.aborts + 1 };
+      return completed(aborted, abortedOutcome(event.reason), event.log_head);
+    }
+  }
+}
+
+const completed = (match: Match, outcome: Outcome, logHead: string): Match => ({
+  ...match,
+  status: "completed",
+  assignedAt: null,
+  outcome,
+  logHead,
+});
+
+/** Adds a withdrawal if a referee loses a match without having reported it, because it may still play it. */
+function withdrawalsAfter(
+  league: League,
+  { matchId, epoch, refereeId, status }: Match,
+  event: MatchEvent,
+): readonly Withdrawal[] {
+  const isWithdrawn =
+    event.type === "match_released"
+      ? event.reason !== "aborted"
+      : event.type === "match_cancelled" ||
+        event.type === "match_annulled" ||
+        (event.type === "match_aborted" && event.referee_id === null);
+  return isWithdrawn && refereeId !== null && status !== "completed"
+    ? [...league.withdrawals, { matchId, epoch, refereeId }]
+    : league.withdrawals;
+}
+
+/** The number of the first round from round `first` on that has a match that is not completed; null if there is none. */
+function firstOpenRound(rounds: League["rounds"], first: number | null): number | null {
+  for (let roundId = first ?? 1; roundId <= rounds.length; roundId++) {
+    if ((roundOf({ rounds }, roundId) as Round).open > 0) return roundId;
+  }
+  return null;
+}
+
+/** The matches that occupy the referees of a league. It follows from the rounds and the withdrawals. */
+export function occupiedBy({ rounds, withdrawals }: Pick<League, "rounds" | "withdrawals">): League["occupied"] {
+  const occupied = new Map<string, number>();
+  const add = (refereeId: string) => occupied.set(refereeId, (occupied.get(refereeId) ?? 0) + 1);
+  for (const { matches } of rounds)
+    for (const { status, refereeId } of matches) if (status === "assigned") add(refereeId as string);
+  for (const { refereeId } of withdrawals) add(refereeId);
+  return occupied;
+}
+
+/** The same with `change` more matches of one referee. */
+function withOccupied(
+  { occupied }: Pick<League, "occupied">,
+  refereeId: string | null,
+  change: number,
+): League["occupied"] {
+  if (refereeId === null) return occupied;
+  const count = (occupied.get(refereeId) ?? 0) + change;
+  const after = new Map(occupied);
+  if (count > 0) after.set(refereeId, count);
+  else after.delete(refereeId);
+  return after;
+}

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { LeagueCommand, LeagueSettings } from "./commands.ts";
 import {
   acceptsLateEntries,
   canPair,
@@ -17,7 +16,7 @@ import {
   rankingOf,
   viewOf,
 } from "./format-view.ts";
-import type { League } from "./league.ts";
+import type { League, LeagueCommand, LeagueSettings } from "./league.ts";
 import { standingsRules } from "./standings-of.ts";
 import { afterCommands, CODENAMES, enter, entered, pair, played, running, SETTINGS, START } from "./testing/leagues.ts";
 

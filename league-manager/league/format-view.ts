@@ -5,8 +5,7 @@ import { findGame } from "#shared/games/registry.ts";
 import { compareIds } from "#shared/lib/ids.ts";
 import type { List } from "#shared/lib/list.ts";
 import { invariant } from "#shared/lib/result.ts";
-import type { League, Round } from "./league.ts";
-import type { Seed } from "./seeds.ts";
+import type { League, Round, Seed } from "./league.ts";
 
 /** The format of a league. Throws if this program does not know it. */
 export function formatOf({ leagueId, format }: Pick<League, "leagueId" | "format">): Format {

@@ -2,11 +2,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { foldStandings, type Standing, type StandingsResult } from "#shared/standings/standings.ts";
-import type { LeagueCommand, LeagueSettings } from "./commands.ts";
-import { decideLeague } from "./decisions/decide.ts";
+import { decideLeague } from "./decide.ts";
 import type { LeagueEvent } from "./events.ts";
 import { evolveLeague } from "./evolve.ts";
-import { type League, type Match, roundOf } from "./league.ts";
+import { type League, type LeagueCommand, type LeagueSettings, type Match, roundOf } from "./league.ts";
 import { advanceWork, type OpenWork, openWork } from "./open-work.ts";
 import { ANNULLED } from "./outcome.ts";
 import { type LeagueSnapshot, leagueSnapshot, restoreLeague } from "./snapshot.ts";

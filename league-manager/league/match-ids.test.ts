@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { numbered, positionOf } from "./match-ids.ts";
+import { numbered, positionOf } from "./league.ts";
 
 const NEW_ROUNDS = [
   { pairings: [["P01", "P02"] as const, ["P03", "P04"] as const], byes: ["P05"] },

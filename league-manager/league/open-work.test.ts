@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { LeagueCommand } from "./commands.ts";
 import { foldLeague } from "./evolve.ts";
-import type { League } from "./league.ts";
+import type { League, LeagueCommand } from "./league.ts";
 import { advanceWork, type OpenWork, openWork } from "./open-work.ts";
 import { afterCommands, entered, pair, running, START, unplayed } from "./testing/leagues.ts";
 

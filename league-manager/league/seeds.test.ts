@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { expect, it } from "vitest";
-import { leagueSeed, seedOfMatch } from "./seeds.ts";
+import { leagueSeed, seedOfMatch } from "./league.ts";
 
 const hmac = (key: string, text: string): string => createHmac("sha256", key).update(text).digest("base64url");
 

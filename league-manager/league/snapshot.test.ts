@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LeagueSettings } from "./commands.ts";
+import type { LeagueSettings } from "./league.ts";
 import { leagueSnapshot, restoreLeague } from "./snapshot.ts";
 import { afterCommands, assign, enter, open, pair, played, running, SETTINGS } from "./testing/leagues.ts";
 

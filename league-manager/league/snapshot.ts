@@ -1,8 +1,7 @@
 import { SharedList } from "#shared/lib/list.ts";
 import type { ReleaseReason } from "./events.ts";
-import type { League, Match, Outcome, Round } from "./league.ts";
-import { matchIdOf } from "./match-ids.ts";
-import { occupiedBy } from "./occupied.ts";
+import { occupiedBy } from "./evolve.ts";
+import { type League, type Match, matchIdOf, type Outcome, type Round } from "./league.ts";
 import { sharedOutcome } from "./outcome.ts";
 
 /**

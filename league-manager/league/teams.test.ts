@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SharedList } from "#shared/lib/list.ts";
-import type { LeagueSettings } from "./commands.ts";
 import { formatResultOf } from "./format-view.ts";
+import type { LeagueSettings } from "./league.ts";
 import { standingsOf, teamStandingsOf } from "./standings-of.ts";
 import { afterCommands, CODENAMES, entered, given, pair, START } from "./testing/leagues.ts";
 

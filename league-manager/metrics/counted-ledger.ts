@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Ledger } from "../ledger.ts";
-import { Counts, counter, Durations, type MetricFamily } from "./families.ts";
+import { Counts, counter, Durations, type MetricFamily } from "./metric-families.ts";
 
 const BOUNDS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

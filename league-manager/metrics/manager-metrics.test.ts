@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { manualClock } from "#shared/lib/testing/clock.ts";
 import { EMPTY_STATE } from "../commands/testing/commands.ts";
-import type { QueueStats } from "../queue/match-queue.ts";
+import type { QueueStats } from "../match-queue.ts";
 import { managerMetrics } from "./manager-metrics.ts";
 
 const clock = manualClock();

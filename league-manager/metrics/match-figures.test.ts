@@ -1,11 +1,10 @@
 import { beforeEach, expect, test } from "vitest";
-import type { NewLeagueEvent } from "../league/commands.ts";
 import type { LeagueEvent } from "../league/events.ts";
 import { evolveLeague } from "../league/evolve.ts";
-import type { League } from "../league/league.ts";
+import type { League, NewLeagueEvent } from "../league/league.ts";
 import { afterCommands, running } from "../league/testing/leagues.ts";
 import type { Commit } from "../ledger.ts";
-import { MatchFigures } from "./match-figures.ts";
+import { MatchFigures } from "./manager-metrics.ts";
 
 const START_MS = Date.parse("2025-01-01T00:00:00.000Z");
 let league: League;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Agent } from "../agents/agent.ts";
-import { pagesOfReferees, serversFor } from "./servers.ts";
+import type { Agent } from "../agents/registered-agent.ts";
+import { pagesOfReferees, serversFor } from "./game-pages.ts";
 
 const referee = (id: string, more: Partial<Agent> = {}) =>
   ({

@@ -10,9 +10,9 @@ import { sharedPostgres, startPostgres } from "#shared/store/testing/postgres-se
 import { DatabaseUnavailable } from "../shared-run/run-database.ts";
 import { appendTo, commitOf, commitTo, job, texts, untilAvailable } from "../shared-run/testing/commits.ts";
 import type { PostgresRun } from "./postgres-run.ts";
+import { RUN_LOCK } from "./run-transactions.ts";
 import { CountingManager } from "./testing/counting-manager.ts";
 import { createRun, openRun, openTestedRun, type TestedPostgresRun } from "./testing/postgres-runs.ts";
-import { RUN_LOCK } from "./transactions.ts";
 
 describe("a run on a server that is killed", () => {
   test("has every confirmed commit exactly once", async () => {

@@ -1,13 +1,94 @@
 import type { Pool } from "pg";
 import type { Clock } from "#shared/lib/clock.ts";
 import { isUnavailable } from "#shared/store/postgres/faults.ts";
-import { DatabaseUnavailable } from "../shared-run/run-database.ts";
-import { withRunErrors } from "./run-errors.ts";
+import { DatabaseUnavailable, type Member, type RunDatabase } from "../shared-run/run-database.ts";
+import { type RunTransaction, withRunErrors } from "./run-transaction.ts";
+
+interface NotificationOptions {
+  readonly pool: Pool;
+  readonly clock: Pick<Clock, "pause">;
+  /** A random id of this manager. Notifications with it are ignored. */
+  readonly sender: string;
+}
+
+interface Notifications extends Pick<RunDatabase, "onCommits" | "signal" | "onSignal"> {
+  readonly listener: Listener;
+  /** Notifies the other managers of a commit, in its transaction. PostgreSQL sends the notification when the transaction is committed. */
+  notifyOfCommit(transaction: RunTransaction): Promise<unknown>;
+}
+
+const COMMITS = "league_commits";
+const SIGNALS = "league_signals";
+const NOTIFY = "SELECT pg_notify($1, $2)";
+
+/** Opens the connection on which a manager receives the notifications of the others. */
+export async function openNotifications({ pool, clock, sender }: NotificationOptions): Promise<Notifications> {
+  const commitListeners = new Set<() => void>();
+  const signalListeners = new Set<(text: string) => void>();
+  const onCommits = (): void => {
+    for (const listener of [...commitListeners]) listener();
+  };
+  const listener = await openListener({
+    ...{ pool, clock, channels: [COMMITS, SIGNALS], onReconnected: onCommits },
+    onNotification(channel, payload) {
+      // The payload is the id of the sender. The text of a signal follows after a space.
+      if (payload.startsWith(sender)) return;
+      if (channel === COMMITS) onCommits();
+      else for (const listener of [...signalListeners]) listener(payload.slice(sender.length + 1));
+    },
+  });
+  return {
+    listener,
+    notifyOfCommit: (transaction) => transaction.query(NOTIFY, [COMMITS, sender]),
+    onCommits(listener) {
+      commitListeners.add(listener);
+      return () => void commitListeners.delete(listener);
+    },
+    async signal(text) {
+      await listener.query(NOTIFY, [SIGNALS, `${sender} ${text}`]);
+    },
+    onSignal(listener) {
+      signalListeners.add(listener);
+      return () => void signalListeners.delete(listener);
+    },
+  };
+}
+
+/** Records the heartbeat of a manager. Returns the managers with a recent one, by the clock of the database, because those of machines differ. */
+export async function recordHeartbeat(listener: Listener, { managerId, url }: Member): Promise<readonly Member[]> {
+  const rows = await listener.query(HEARTBEAT, [managerId, url]);
+  return rows.map(({ id, url }) => ({ managerId: String(id), url: String(url) }));
+}
+
+/** Returns the time of the database, in ms since 1970. */
+export async function timeOf(listener: Listener): Promise<number> {
+  const [row] = await listener.query("SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms", []);
+  return Number(row?.ms);
+}
+
+/** Removes a manager. */
+export async function recordLeave(listener: Listener, managerId: string): Promise<void> {
+  await listener.query("DELETE FROM managers WHERE id = $1", [managerId]);
+}
+
+/** Removes managers that have ended without leaving after an hour. Ids are ordered by their bytes. */
+const HEARTBEAT = `
+  WITH self AS (
+    INSERT INTO managers (id, url, seen_at) VALUES ($1, $2, clock_timestamp())
+    ON CONFLICT (id) DO UPDATE SET url = excluded.url, seen_at = excluded.seen_at
+    RETURNING id, url
+  ), former AS (
+    DELETE FROM managers WHERE id <> $1 AND seen_at < clock_timestamp() - interval '1 hour'
+  )
+  SELECT id, url FROM self
+  UNION ALL
+  SELECT id, url FROM managers WHERE id <> $1 AND seen_at > clock_timestamp() - interval '5 seconds'
+  ORDER BY id`;
 
 type Rows = readonly Record<string, unknown>[];
 
 /** A connection that receives the notifications of the other managers. It is opened again whenever it is lost. */
-export interface Listener {
+interface Listener {
   /** Executes a statement. Rejects with DatabaseUnavailable, at once if there is no connection. */
   query(text: string, values: readonly unknown[]): Promise<Rows>;
   close(): Promise<void>;
@@ -34,7 +115,7 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
 /** Opens a connection that listens to channels. Rejects if the first attempt fails. */
-export async function openListener(options: ListenerOptions): Promise<Listener> {
+async function openListener(options: ListenerOptions): Promise<Listener> {
   const { clock, onReconnected } = options;
   const closing = new AbortController();
   let connection: Connection | null = await connect(options);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { MIGRATIONS } from "./run-migrations.ts";
 
 /** The SHA-256 of the SQL of each migration, by its number. */
 const HASHES: Readonly<Record<number, string>> = {

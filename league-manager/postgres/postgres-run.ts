@@ -5,15 +5,11 @@ import { assertSchema } from "#shared/store/postgres/migrations.ts";
 import { userWithoutLimits } from "#shared/store/postgres/rights.ts";
 import type { RunDatabase } from "../shared-run/run-database.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
-import { recordHeartbeat, recordLeave, timeOf } from "./members.ts";
-import { MIGRATIONS } from "./migrations.ts";
-import { openNotifications } from "./notifications.ts";
-import { COMMITS_OF_A_READ, joinParts, readParts } from "./read-commits.ts";
-import { withReadErrors } from "./run-errors.ts";
-import { runStore } from "./run-store.ts";
-import type { RunTables } from "./tables.ts";
-import { runTransactions } from "./transactions.ts";
-import type { JobWriter } from "./write-commit.ts";
+import { openNotifications, recordHeartbeat, recordLeave, timeOf } from "./listener.ts";
+import { MIGRATIONS } from "./run-migrations.ts";
+import { type RunTables, runStore } from "./run-store.ts";
+import { withReadErrors } from "./run-transaction.ts";
+import { COMMITS_OF_A_READ, type JobWriter, joinParts, readParts, runTransactions } from "./run-transactions.ts";
 
 /** A run on PostgreSQL, as one of its managers uses it. */
 export type PostgresRun = ManagerStore & RunDatabase;

@@ -6,9 +6,8 @@ import { sharedPostgres } from "#shared/store/testing/postgres-server.ts";
 import type { LaterCommits } from "../shared-run/run-database.ts";
 import { appendTo, commitOf, commitTo, profileOf, texts, versionIn } from "../shared-run/testing/commits.ts";
 import type { PostgresRun } from "./postgres-run.ts";
-import { joinParts, readParts } from "./read-commits.ts";
+import { joinParts, RUN_LOCK, readParts } from "./run-transactions.ts";
 import { createRun, openRun } from "./testing/postgres-runs.ts";
-import { RUN_LOCK } from "./transactions.ts";
 
 let url: string;
 let run: PostgresRun;

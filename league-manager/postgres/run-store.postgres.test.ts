@@ -4,8 +4,8 @@ import { migrate, schemaVersion } from "#shared/store/postgres/migrations.ts";
 import { execute, sharedPostgres } from "#shared/store/testing/postgres-server.ts";
 import type { Write } from "../ledger.ts";
 import { AT, appendTo, commitTo, profileOf } from "../shared-run/testing/commits.ts";
-import { MIGRATIONS } from "./migrations.ts";
 import type { PostgresRun } from "./postgres-run.ts";
+import { MIGRATIONS } from "./run-migrations.ts";
 import { managerUrl, openTestedRun, type TestedPostgresRun } from "./testing/postgres-runs.ts";
 
 let tested: TestedPostgresRun;

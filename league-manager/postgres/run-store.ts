@@ -1,8 +1,10 @@
-import type { Kysely } from "kysely";
+import { type ColumnType, type Generated, Kysely, PostgresDialect } from "kysely";
+import type { Pool } from "pg";
+import { assertSchema } from "#shared/store/postgres/migrations.ts";
 import { jsonTexts, type Queryable, readStream, readStreams } from "#shared/store/postgres/postgres-event-log.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
-import { withRunErrors } from "./run-errors.ts";
-import type { RunTables } from "./tables.ts";
+import { MIGRATIONS } from "./run-migrations.ts";
+import { withRunErrors } from "./run-transaction.ts";
 
 /** Reads and writes the tables of a run outside its commits. Every operation rejects with DatabaseUnavailable if the database does not answer. */
 export function runStore({
@@ -121,3 +123,74 @@ const WRITE_SNAPSHOT = `
   SELECT stream, round_id, round.body
   FROM head, ROWS FROM (unnest($4::int[]), json_array_elements_text($5::json)) AS round (round_id, body)
   ON CONFLICT (stream, round_id) DO UPDATE SET body = excluded.body`;
+
+/** The data of a run at one moment. */
+export type StoredRunData = Pick<
+  ManagerStore,
+  "readEvents" | "streams" | "loadProfiles" | "sessionLogOf" | "answerTimesOf" | "readSnapshot" | "getMeta"
+>;
+
+/**
+ * Calls `read` with the data of a run at one moment. It may read for a long time while managers continue the run. Rejects with OtherSchema if the tables
+ * have another version.
+ */
+export async function readPostgresRun<T>(pool: Pool, read: (data: StoredRunData) => Promise<T>): Promise<T> {
+  await assertSchema(pool, MIGRATIONS);
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+    // The caller may compute for a long time between two reads.
+    await client.query("SET LOCAL idle_in_transaction_session_timeout = 0");
+    const connect = async () => ({ query: client.query.bind(client), release() {} });
+    const dialect = new PostgresDialect({ pool: { connect, end: async () => {} } as never });
+    return await read(runStore({ pool: client, kysely: new Kysely<RunTables>({ dialect }) }));
+  } finally {
+    client.release(true); // the end of the connection ends the transaction
+  }
+}
+
+/** A time, which PostgreSQL stores with microseconds and pg returns as a date. */
+type Time = ColumnType<Date, string, string>;
+
+/** The tables of a run, for Kysely. `migrations.ts` creates them. */
+export interface RunTables {
+  readonly streams: { number: Generated<number>; name: string };
+  readonly log: {
+    stream: number;
+    seq: number;
+    type: string;
+    body: string;
+    prev_hash: string;
+    hash: string;
+    commit_number: number;
+    commit_index: number;
+  };
+  readonly commits: { number: number; id: string; at: Time };
+  readonly meta: { key: string; value: string };
+  readonly profiles: { agent_id: string; display_name: string; salt: string; endpoint: string };
+  readonly tokens: { agent_id: string; token_hash: string };
+  readonly profile_changes: { agent_id: string; commit_number: number };
+  readonly session_logs: {
+    league_id: string;
+    match_id: string;
+    epoch: number;
+    seed: string;
+    log: string;
+    recorded_at: Time;
+  };
+  readonly answer_times: {
+    league_id: string;
+    player_id: string;
+    match_id: string;
+    epoch: number;
+    turns: number;
+    median_ms: number;
+    p95_ms: number;
+    max_ms: number;
+    max_tick: number;
+    invalid: number;
+  };
+  readonly snapshots: { stream: string; seq: number; body: string };
+  readonly snapshot_rounds: { stream: string; round_id: number; body: string };
+  readonly managers: { id: string; url: string; seen_at: Time };
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countText, resultLine, roundText, startText, waitingText } from "./lines.ts";
+import { countText, resultLine, roundText, startText, waitingText } from "./live-lines.ts";
 
 const row = { rank: 1, played: 1, wins: 0, draws: 0, losses: 0, points: 0 };
 const standings = [

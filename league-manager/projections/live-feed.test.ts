@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { ok } from "#shared/lib/result.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
-import type { NewLeagueEvent } from "../league/commands.ts";
+import type { NewLeagueEvent } from "../league/league.ts";
 import { afterCommands, running, SETTINGS } from "../league/testing/leagues.ts";
 import type { Decide } from "../ledger.ts";
 import { ledgerOn, profile, registered } from "../store/testing/ledger.ts";
-import type { LiveEvent } from "./live.ts";
-import { liveFeed } from "./live-feed.ts";
+import { type LiveEvent, liveFeed } from "./live-events.ts";
 import { createProjections } from "./projections.ts";
 
 const append =

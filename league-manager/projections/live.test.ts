@@ -3,8 +3,7 @@ import { AT, open, player, stateAfter } from "../commands/testing/commands.ts";
 import type { LeagueEvent } from "../league/events.ts";
 import { afterCommands, pair, resultOf, running, SEED, SETTINGS, WON } from "../league/testing/leagues.ts";
 import type { Commit } from "../ledger.ts";
-import { liveEventsOf } from "./live.ts";
-import { liveEventsAtStart } from "./live-at-start.ts";
+import { liveEventsAtStart, liveEventsOf } from "./live-events.ts";
 import type { Projections } from "./projections.ts";
 
 test("the live event of a match has the first ten rows of the standings and the rows of its players", () => {

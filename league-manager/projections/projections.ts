@@ -1,27 +1,27 @@
 import type { FormatResult } from "#shared/formats/format.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
+import { SharedList } from "#shared/lib/list.ts";
 import type { AgentState } from "#shared/protocol/lifecycle.ts";
-import { createTally, type Standing, type Tally, tallyOf } from "#shared/standings/standings.ts";
-import type { Agent } from "../agents/agent.ts";
-import { evolveAgent } from "../agents/evolve.ts";
+import { createTally, type Standing, type StandingsPlayer, type Tally, tallyOf } from "#shared/standings/standings.ts";
+import type { Awaited } from "../agents/awaited-players.ts";
+import { type Agent, evolveAgent } from "../agents/registered-agent.ts";
 import type { LeagueEvent } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
-import { formatResultOf } from "../league/format-view.ts";
+import { expectedMatches, formatResultOf, opensAtOnce } from "../league/format-view.ts";
 import { type League, roundOf } from "../league/league.ts";
+import { CANCELLED } from "../league/outcome.ts";
 import {
   omitsLiveTieBreaks,
   openedRounds,
   plainStandings,
   rankedStandings,
   type TeamStanding,
+  teamStandingsOf,
 } from "../league/standings-of.ts";
 import type { Commit, CommittedEvent, ManagerState } from "../ledger.ts";
-import { expectedMatchesCache } from "./expected-matches.ts";
+import type { ManagerStore } from "../store/manager-store.ts";
 import { type PlayerMatches, playerMatchesIndex } from "./player-matches.ts";
-import { earlierRanksCache } from "./rank-changes.ts";
 import { cachedRatings, type RatingsDocument } from "./ratings.ts";
-import { type RecentMatches, recentMatchesOf } from "./recent-matches.ts";
-import { teamStandingsCache } from "./team-standings.ts";
 
 /** The read models of the manager. Each committed event advances them, so that neither requests nor events need a pass over all matches. */
 export interface Projections {
@@ -183,3 +183,148 @@ const projectionOf = (league: League | null): LeagueProjection => ({
   rows: null,
   agents: null,
 });
+
+/** The data that the API and the pages show. */
+export interface Views {
+  readonly projections: Projections;
+  /** Returns the players and referees that a league waits for, or null if it has started or its operator starts it. */
+  readonly awaited: (league: League) => Awaited | null;
+  /** The session log of a completed match; empty for a match that was not played. */
+  readonly logOf: (leagueId: string, matchId: string) => Promise<readonly string[]>;
+  /** The answer times of a player in completed matches as their referees measured them, by match id; without those that are not reported. */
+  readonly answerTimesOf: ManagerStore["answerTimesOf"];
+  /** The seed of a league, which is secret until the league is completed. */
+  readonly leagueSeedOf: (leagueId: string) => string;
+  /** The seed of a match under an epoch, which is secret until the match is completed. */
+  readonly seedOf: (leagueId: string, matchId: string, epoch: number) => string;
+}
+
+/** The expected number of matches of a league, and the state for which it was computed. */
+interface Expected extends Pick<League, "entrants" | "departed" | "isPairingComplete" | "formatOptions"> {
+  readonly matches: number | null;
+}
+
+/**
+ * Returns a function that gives the number of matches that a league has at its end at most; null if its format never ends by itself. The number
+ * is computed again only after a change of the players or the options, or when the format has added more matches, because some formats read all matches.
+ */
+function expectedMatchesCache(): (league: League) => number | null {
+  const cache = new Map<string, Expected>();
+  return (league) => {
+    const cached = cache.get(league.leagueId);
+    if (cached && isValid(cached, league)) return cached.matches;
+    const { leagueId, entrants, departed, isPairingComplete, formatOptions } = league;
+    const matches = expectedMatches(league);
+    cache.set(leagueId, { entrants, departed, isPairingComplete, formatOptions, matches });
+    return matches;
+  };
+}
+
+const isValid = (cached: Expected, league: League): boolean =>
+  cached.entrants === league.entrants &&
+  cached.departed === league.departed &&
+  cached.formatOptions === league.formatOptions &&
+  cached.isPairingComplete === league.isPairingComplete &&
+  (cached.matches === null || league.matchCount <= cached.matches);
+
+type Agents = ManagerState["agents"];
+
+/** Returns a function that gives the standings of the teams of a league. They are computed again after a change of the league or of a name. */
+function teamStandingsCache(ledger: { readonly state: ManagerState }, nameOf: (playerId: string) => string) {
+  const cache = new WeakMap<League, { readonly agents: Agents; readonly rows: readonly TeamStanding[] | null }>();
+  return (league: League): readonly TeamStanding[] | null => {
+    const { agents } = ledger.state;
+    const cached = cache.get(league);
+    if (cached?.agents === agents) return cached.rows;
+    const rows = teamStandingsOf(league, nameOf);
+    cache.set(league, { agents, rows });
+    return rows;
+  };
+}
+
+type Ranks = ReadonlyMap<string, number>;
+
+/**
+ * Returns a function that gives the ranks before the round of the last result, by player id and by the id of the team; null without such a round. The
+ * ranks are computed once for each round, because they depend on all earlier matches.
+ */
+function earlierRanksCache(playersOf: (league: League) => readonly StandingsPlayer[]) {
+  const cache = new Map<string, { readonly key: string; readonly ranks: Ranks | null }>();
+  return (league: League): Ranks | null => {
+    const { leagueId, annulledCount, entrants, seedCommitment } = league;
+    const round = roundOfLastResult(league);
+    const key = [seedCommitment, round, annulledCount, entrants.size].join("/");
+    const cached = cache.get(leagueId);
+    if (cached?.key === key) return cached.ranks;
+    const ranks = round === null || round < 2 ? null : ranksAfter(league, round - 1, playersOf(league));
+    cache.set(leagueId, { key, ranks });
+    return ranks;
+  };
+}
+
+/** Returns the round of the last result; null without a result, and for formats whose rounds are played at the same time. */
+function roundOfLastResult(league: League): number | null {
+  if (league.status === "open" || opensAtOnce(league)) return null;
+  const current = league.currentRound ?? league.rounds.length;
+  const round = roundOf(league, current);
+  if (!round) return null;
+  return round.open < round.matches.length ? current : current - 1;
+}
+
+function ranksAfter(league: League, count: number, players: readonly StandingsPlayer[]): Ranks {
+  const rounds = league.rounds.slice(0, count);
+  const rows = rankedStandings(league, players, tallyOf(rounds), () => rounds);
+  const teams = teamStandingsOf({ ...league, rounds: SharedList.of(rounds) }, (playerId) => playerId) ?? [];
+  return new Map([...rows, ...teams].map(({ player_id, rank }) => [player_id, rank]));
+}
+
+/** The number of matches of a league that are remembered. */
+const MAX_MATCHES = 20;
+/** The number of matches of each player that are remembered. */
+const MAX_FORM = 5;
+
+/** The ids of the matches of a league that were completed last, and of those of each player. It advances with each result. */
+interface RecentMatches {
+  /** The matches of the league, the latest first. */
+  all(): readonly string[];
+  /** The matches of a player, the earliest first. */
+  of(playerId: string): readonly string[];
+  advance(event: LeagueEvent, playersOf: (matchId: string) => readonly string[]): void;
+}
+
+/**
+ * Creates the list of a league that has been loaded. The events of the past are not read again: matches of a round count in the order of their
+ * numbers.
+ */
+export function recentMatchesOf(league: League | null): RecentMatches {
+  const all: string[] = [];
+  const byPlayer = new Map<string, string[]>();
+  const add = (matchId: string, players: readonly string[]): void => {
+    addTo(all, matchId, MAX_MATCHES);
+    for (const playerId of players) {
+      const own = byPlayer.get(playerId) ?? [];
+      byPlayer.set(playerId, own);
+      addTo(own, matchId, MAX_FORM);
+    }
+  };
+  for (const { matches } of league?.rounds ?? []) {
+    for (const { matchId, players, outcome } of matches)
+      if (outcome && outcome.reason !== CANCELLED) add(matchId, players);
+  }
+  return {
+    all: () => all.toReversed(),
+    of: (playerId) => byPlayer.get(playerId) ?? [],
+    advance(event, playersOf) {
+      if (event.type === "match_completed" || event.type === "match_aborted")
+        add(event.match_id, playersOf(event.match_id));
+    },
+  };
+}
+
+/** Adds an id to the end of a list. The list keeps the last ids only. */
+function addTo(list: string[], matchId: string, maximum: number): void {
+  const known = list.indexOf(matchId);
+  if (known >= 0) list.splice(known, 1);
+  list.push(matchId);
+  if (list.length > maximum) list.shift();
+}

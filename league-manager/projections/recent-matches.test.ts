@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { PlayedLeague, playerIds } from "../testing/played-league.ts";
-import { recentMatchesOf } from "./recent-matches.ts";
+import { recentMatchesOf } from "./projections.ts";
 
 const ended = (type: "match_completed" | "match_aborted", match_id: string) =>
   ({ type, match_id }) as Parameters<ReturnType<typeof recentMatchesOf>["advance"]>[0];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addCommits, type KnownRun } from "./add-commits.ts";
+import { addCommits, type KnownRun } from "./shared-ledger.ts";
 
 test("a manager does not continue with a database that was restored from a backup", () => {
   const lastForgotten = { player: 0, referee: 0 };

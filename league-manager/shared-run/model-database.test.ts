@@ -1,4 +1,4 @@
-import { testMatchQueue } from "../queue/testing/match-queue.suite.ts";
+import { testMatchQueue } from "../testing/match-queue.suite.ts";
 import type { QueueTransaction } from "./testing/model-queue.ts";
 import { modelRun } from "./testing/model-run.ts";
 import { testRunDatabase } from "./testing/run-database.suite.ts";

@@ -1,7 +1,7 @@
 import type { RecordedEvent, StreamAppend } from "#shared/store/event-log.ts";
-import type { Profile } from "../agents/agent.ts";
+import type { Profile } from "../agents/registered-agent.ts";
 import type { Write } from "../ledger.ts";
-import type { JobChanges } from "../queue/match-queue.ts";
+import type { JobChanges } from "../match-queue.ts";
 
 /** The commits of the managers of a run after a given commit. */
 export interface LaterCommits {

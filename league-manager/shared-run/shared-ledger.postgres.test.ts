@@ -6,10 +6,9 @@ import type { ProtocolError } from "#shared/protocol/errors.ts";
 import { sharedPostgres } from "#shared/store/testing/postgres-server.ts";
 import type { Decide } from "../ledger.ts";
 import { openTestedRun } from "../postgres/testing/postgres-runs.ts";
-import { loadState } from "../store/load-state.ts";
+import { loadState } from "../store/manager-state.ts";
 import { entered, LEAGUE_IDS, openLeague } from "../store/testing/ledger.ts";
-import { loadSharedState } from "./load-shared-state.ts";
-import { SharedLedger } from "./shared-ledger.ts";
+import { loadSharedState, SharedLedger } from "./shared-ledger.ts";
 
 /** Enters the next player of the league. */
 const enterNext: Decide<string> = ({ leagues }) => {

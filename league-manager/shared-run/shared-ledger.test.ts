@@ -4,8 +4,7 @@ import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { Decide } from "../ledger.ts";
 import { enter, LEAGUE_IDS, openLeague, profile } from "../store/testing/ledger.ts";
-import { loadSharedState } from "./load-shared-state.ts";
-import { SharedLedger } from "./shared-ledger.ts";
+import { loadSharedState, SharedLedger } from "./shared-ledger.ts";
 import { enterNext, entrantsAt, TestedLedgers, type TestedManager } from "./testing/tested-ledgers.ts";
 
 let ledgers: TestedLedgers;

@@ -1,12 +1,32 @@
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
-import { StoreBusy } from "#shared/store/store-errors.ts";
-import type { Commit, Decide, Ledger, ManagerState } from "../ledger.ts";
-import { LedgerCore, type LedgerOptions, type QueuedCommand } from "../store/ledger-core.ts";
-import { addCommits, type KnownRun } from "./add-commits.ts";
-import { type BatchAttempt, type DecidedCommand, decideAttempt } from "./attempt.ts";
-import { DatabaseAnswers } from "./database-answers.ts";
-import { CommitUnknown, DatabaseUnavailable, type LaterCommits, type RunDatabase } from "./run-database.ts";
+import { messageOf } from "#shared/lib/result.ts";
+import { inOneLine } from "#shared/lib/text.ts";
+import type { RecordedEvent } from "#shared/store/event-log.ts";
+import { StoreBusy, UnusableEvent } from "#shared/store/store-errors.ts";
+import { agentStream, parseAgentEvent } from "../agents/registered-agent.ts";
+import { leagueStream, parseLeagueEvent } from "../league/events.ts";
+import type { Commit, CommittedEvent, Decide, Ledger, ManagerState, Write } from "../ledger.ts";
+import { jobChanges } from "../match-queue.ts";
+import {
+  type Batch,
+  decideCommands,
+  type GiveAnswer,
+  isEmpty,
+  LedgerCore,
+  type LedgerOptions,
+  newBatch,
+  type QueuedCommand,
+} from "../store/ledger-core.ts";
+import { evolveState, type Loaded, loadState } from "../store/manager-state.ts";
+import type { ManagerStore } from "../store/manager-store.ts";
+import {
+  CommitUnknown,
+  DatabaseUnavailable,
+  type LaterCommits,
+  type NewCommit,
+  type RunDatabase,
+} from "./run-database.ts";
 
 interface SharedLedgerOptions extends LedgerOptions {
   readonly database: Pick<RunDatabase, "commitsAfter" | "transact" | "hasCommit" | "onCommits">;
@@ -214,5 +234,192 @@ export class SharedLedger implements Ledger {
   /** Returns whether a command has waited too long. After `stop` every command has. */
   #isLate({ since }: QueuedCommand): boolean {
     return this.#stopped.signal.aborted || this.#options.clock.monotonic() - since >= MAX_WAIT_MS;
+  }
+}
+
+/** A command of a batch and its answer, which is given after the commit. */
+export interface DecidedCommand {
+  readonly command: QueuedCommand;
+  readonly answer: GiveAnswer;
+}
+
+/** A batch that was decided in a transaction. */
+export interface BatchAttempt {
+  /** The commit of the batch; null if it has no events and no writes. */
+  commit: (NewCommit & { readonly batch: Batch }) | null;
+  decided: readonly DecidedCommand[];
+}
+
+interface AttemptOptions extends Pick<LedgerOptions, "leagueIds" | "followUps"> {
+  readonly clock: Pick<Clock, "iso">;
+  readonly ids: Pick<Ids, "uuid">;
+}
+
+/**
+ * Decides commands on the known state and records the result in `attempt`. Returns their commit. Its date is not before that of the commits that are known,
+ * because the clocks of managers differ by as much as their measurements of the database's clock.
+ */
+export function decideAttempt(
+  attempt: BatchAttempt,
+  commands: readonly QueuedCommand[],
+  { at, state, versions }: KnownRun,
+  { clock, ids, leagueIds, followUps = () => [] }: AttemptOptions,
+): NewCommit | null {
+  const now = clock.iso();
+  const batch = newBatch(state, now > at ? now : at);
+  const answers = decideCommands(batch, commands, followUps, { leagueIds, versions });
+  attempt.decided = answers.map((answer, index) => ({ answer, command: commands[index] as QueuedCommand }));
+  if (isEmpty(batch)) return null;
+  const [appends, jobs] = [[...batch.appends.values()], jobChanges(batch.events, batch.state)];
+  attempt.commit = { id: ids.uuid(), at: batch.at, appends, writes: batch.writes, jobs, batch };
+  return attempt.commit;
+}
+
+const LEAGUE_PREFIX = leagueStream("");
+const AGENT_PREFIX = agentStream("");
+
+/** The state of the run at a manager. */
+export interface KnownRun {
+  /** The number of the last commit whose events are in the state. */
+  number: number;
+  /** The date of the newest event that this manager has made or read since its start, ISO 8601 in UTC; empty without one. */
+  at: string;
+  state: ManagerState;
+  /** Versions by stream, including those of leagues that the config does not name. */
+  readonly versions: Map<string, number>;
+}
+
+/** Thrown if the database has fewer commits than the manager knows: it has been restored from a backup. */
+class LostCommits extends Error {
+  constructor(number: number, known: number) {
+    super(
+      `the database has ${number} commits, and this manager knows ${known}: after the database is restored from a backup, start all managers again`,
+    );
+    this.name = "LostCommits";
+  }
+}
+
+/**
+ * Adds the later commits to what a manager knows. Returns the change as one commit, or null without a change. Events that are known already are
+ * skipped, because the state can be loaded while other managers commit. Throws `UnusableEvent` or `LostCommits`; `known` is then unchanged.
+ */
+export function addCommits(known: KnownRun, later: LaterCommits, leagueIds: readonly string[]): Commit | null {
+  if (later.number < known.number) throw new LostCommits(later.number, known.number);
+  const versions = new Map<string, number>();
+  const events: CommittedEvent[] = [];
+  const recorded: RecordedEvent[] = [];
+  for (const one of later.events) {
+    const { stream, seq } = one;
+    const version = versions.get(stream) ?? known.versions.get(stream) ?? 0;
+    if (seq < version) continue;
+    if (seq > version) throw unusable(one, `the stream has ${version} events before it`);
+    versions.set(stream, seq + 1);
+    const committed = committedOf(one, leagueIds);
+    if (!committed) continue;
+    events.push(committed);
+    recorded.push(one);
+  }
+  const writes = [...later.profiles].map(
+    ([agentId, profile]): Write =>
+      profile ? { type: "profile", agentId, profile } : { type: "erase_profile", agentId },
+  );
+  const { state: before } = known;
+  const state = evolved(before, events, recorded, writes, leagueIds);
+  for (const [stream, version] of versions) known.versions.set(stream, version);
+  known.number = later.number;
+  known.at = events.reduce((latest, { event: { at } }) => (at > latest ? at : latest), known.at);
+  known.state = state;
+  return events.length > 0 || writes.length > 0 ? { before, state, events } : null;
+}
+
+/** Parses an event. Returns null for a league that the config does not name. */
+function committedOf(recorded: RecordedEvent, leagueIds: readonly string[]): CommittedEvent | null {
+  const { stream, seq, body } = recorded;
+  const version = seq + 1;
+  try {
+    if (stream.startsWith(AGENT_PREFIX)) {
+      return { kind: "agent", agentId: stream.slice(AGENT_PREFIX.length), version, event: parseAgentEvent(body) };
+    }
+    const leagueId = stream.slice(LEAGUE_PREFIX.length);
+    if (!stream.startsWith(LEAGUE_PREFIX) || !leagueIds.includes(leagueId)) return null;
+    return { kind: "league", leagueId, version, event: parseLeagueEvent(body) };
+  } catch (thrown) {
+    throw unusable(recorded, inOneLine(messageOf(thrown)));
+  }
+}
+
+function evolved(
+  before: ManagerState,
+  events: readonly CommittedEvent[],
+  recorded: readonly RecordedEvent[],
+  writes: readonly Write[],
+  leagueIds: readonly string[],
+): ManagerState {
+  try {
+    return evolveState(before, { events, writes }, leagueIds);
+  } catch {
+    // Apply the events one by one, to find the one that cannot follow.
+    let state = before;
+    for (const [index, committed] of events.entries()) {
+      try {
+        state = evolveState(state, { events: [committed], writes }, leagueIds);
+      } catch (thrown) {
+        throw unusable(recorded[index] as RecordedEvent, inOneLine(messageOf(thrown)));
+      }
+    }
+    return state;
+  }
+}
+
+const unusable = ({ stream, seq }: RecordedEvent, why: string): UnusableEvent =>
+  new UnusableEvent(stream, seq, `${why}. Another manager has committed it: run the same version on all managers`);
+
+/** A number above those of all commits. A read of the commits after it returns the number of the newest commit and no events. */
+const AFTER_ALL = 2 ** 31 - 1;
+
+/**
+ * Loads the state of a run that other managers change meanwhile. The state has the events of all commits up to `number`, and perhaps some of later ones,
+ * which the ledger skips when it reads the later commits.
+ */
+export async function loadSharedState(
+  database: ManagerStore & Pick<RunDatabase, "commitsAfter">,
+  leagueIds: readonly string[],
+): Promise<Loaded & { readonly number: number }> {
+  const { number } = await database.commitsAfter(AFTER_ALL);
+  return { ...(await loadState(database, leagueIds)), number };
+}
+
+const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [25, 1_000] as const;
+/** A database that has not answered for this time is not available. */
+const SLOW_MS = 2_000;
+
+/** Records whether the database answers the requests of a ledger. All times are those of one monotonic clock. */
+export class DatabaseAnswers {
+  /** The failures since the last answer. */
+  #failures = 0;
+  /** The time of the first request without an answer; null if all are answered. */
+  #waitingSince: number | null = null;
+
+  /** Records that a request was sent. */
+  request(nowMs: number): void {
+    this.#waitingSince ??= nowMs;
+  }
+
+  /** Records an answer. */
+  answer(): void {
+    this.#failures = 0;
+    this.#waitingSince = null;
+  }
+
+  /** Records a failure. Returns the pause until the next request, which is longer after each failure. */
+  failure(): number {
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, MAX_PAUSE_MS);
+    this.#failures++;
+    return pauseMs;
+  }
+
+  /** Returns whether the database answers. A single failure does not count, because a transaction can fail because of another one. */
+  isAvailable(nowMs: number): boolean {
+    return this.#failures < 2 && (this.#waitingSince === null || nowMs - this.#waitingSince < SLOW_MS);
   }
 }

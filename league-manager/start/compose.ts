@@ -1,37 +1,38 @@
+import { join } from "node:path";
+import type { Clock } from "#shared/lib/clock.ts";
+import { err } from "#shared/lib/result.ts";
+import { Unavailable } from "#shared/lib/unavailable.ts";
+import { protocolError } from "#shared/protocol/errors.ts";
 import type { Listening } from "#shared/rpc/http/http-server.ts";
 import { machineAddresses } from "#shared/rpc/http/machine-addresses.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
+import { OPERATOR_TOKEN_LENGTH } from "#shared/runtime/config/config.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { readOrCreateSecret, type Secrets } from "#shared/runtime/secret-file.ts";
+import { takesPlayers } from "../agents/admission.ts";
 import { awaitedBy, type StartRule } from "../agents/awaited-players.ts";
-import { takesPlayers } from "../agents/entries.ts";
-import type { AdmissionPolicy } from "../agents/policy.ts";
+import type { AdmissionPolicy } from "../agents/places.ts";
+import { createRegistration, type Registration } from "../api/agent-registration.ts";
 import { type ApiOptions, createApi } from "../api/api.ts";
-import { operatorToken } from "../api/operator-token.ts";
-import { createRegistration, type Registration } from "../api/registration.ts";
-import { requestLedger } from "../api/request-ledger.ts";
 import { type Cluster, createCluster } from "../cluster/cluster.ts";
-import { ALONE } from "../cluster/homes.ts";
-import { admissionPolicy, moveLimits, numbersOf, reservedPlaces } from "../config.ts";
+import { ALONE } from "../cluster/other-managers.ts";
 import { hasLeft } from "../effects/endpoint-check.ts";
 import { registerListedPlayers } from "../effects/listed-players.ts";
 import { createEffects } from "../effects.ts";
 import { createHosting, type HostingOptions } from "../hosted/hosting.ts";
-import { isForHome } from "../hosted/page-routes.ts";
-import { playerAt } from "../inbox/access.ts";
+import { isForHome } from "../hosted/play-page.ts";
+import { playerAt } from "../inbox/inbox-routes.ts";
 import { managerInboxes } from "../inbox/manager-inboxes.ts";
 import { type LeagueEvent, leagueStream } from "../league/events.ts";
-import { leagueSeed, matchSeeds } from "../league/seeds.ts";
+import { leagueSeed, matchSeeds } from "../league/league.ts";
 import type { Ledger } from "../ledger.ts";
+import { admissionPolicy, type ManagerOptions, moveLimits, numbersOf, reservedPlaces } from "../manager-options.ts";
 import { managerMetrics } from "../metrics/manager-metrics.ts";
-import type { ManagerOptions } from "../options.ts";
-import { pagesOfReferees } from "../pages/servers.ts";
-import { liveEventsAtStart } from "../projections/live-at-start.ts";
-import { liveFeed } from "../projections/live-feed.ts";
-import { createProjections, type Projections } from "../projections/projections.ts";
-import type { Views } from "../projections/views.ts";
-import type { RunIdentity } from "../store/run-identity.ts";
-import { watchDatabase } from "./database-notices.ts";
-import type { OpenedRun, SharedRun } from "./opened-run.ts";
-import { readinessOf } from "./readiness.ts";
+import { pagesOfReferees } from "../pages/game-pages.ts";
+import { liveEventsAtStart, liveFeed } from "../projections/live-events.ts";
+import { createProjections, type Projections, type Views } from "../projections/projections.ts";
+import type { RunIdentity } from "../store/manager-store.ts";
+import type { OpenedRun, SharedRun } from "./open-run.ts";
 
 /** The parts of a manager that its other parts depend on. */
 interface Core extends ManagerOptions, OpenedRun {
@@ -229,3 +230,109 @@ const readSide = (
     return events.map(({ body }) => JSON.parse(body) as LeagueEvent);
   },
 });
+
+/** Longer than two checks of a proxy that asks for `/ready` each second, after which the example configurations leave a manager out. */
+const LEAVE_MS = 2_500;
+
+/** Whether a manager can answer all requests: it has joined the others, the database answers, and it is not about to stop. */
+function readinessOf(cluster: Cluster | null, shared: SharedRun | null, clock: AgentProcess["clock"]) {
+  let [hasJoined, isLeaving] = [false, false];
+  const isAvailable = (): boolean => cluster === null || (cluster.isJoined() && (shared?.isAvailable() ?? true));
+  return {
+    isAvailable,
+    onJoined() {
+      hasJoined = true;
+    },
+    probes: {
+      isReady: () => isAvailable() && !isLeaving,
+      whyNotReady: () => (isLeaving ? "stopping" : hasJoined ? "the database does not answer" : null),
+    },
+    /** Makes one of several managers no longer ready, and waits until a proxy sends its requests to the others. */
+    async leave() {
+      if (cluster === null || cluster.memberCount() < 2) return;
+      isLeaving = true;
+      await clock.pause(LEAVE_MS);
+    },
+  };
+}
+
+interface NoticeOptions {
+  readonly isAvailable: () => boolean;
+  readonly clock: Pick<Clock, "every" | "monotonic">;
+  /** Sends a line for people, e.g. to the terminal. */
+  readonly notice: (message: string) => void;
+}
+
+const CHECK_MS = 500;
+const GONE = "the database does not answer; results and registrations wait until it is back";
+const BACK = "the database answers again";
+
+/** Checks that are later than this show that the process did not run in between. */
+const SUSPENDED_MS = 2_500;
+/** The time after a suspension in which the connections to the database recover. */
+const RECOVERY_MS = 5_000;
+
+const suspended = (ms: number): string =>
+  `this manager was suspended for ${Math.round(ms / 1_000)} s (its process or machine was stopped or overloaded)`;
+
+/**
+ * Sends one line when the database does not answer, and one when it is back. A suspended process finds its time limits exceeded when it continues, so
+ * that is reported instead, and the database only if it does not answer afterwards. Returns the function that ends this.
+ */
+export function watchDatabase({ isAvailable, clock, notice }: NoticeOptions): () => void {
+  let wasAvailable = true;
+  let checkedAt = clock.monotonic();
+  let recoversUntil = Number.NEGATIVE_INFINITY;
+  return clock.every(CHECK_MS, () => {
+    const now = clock.monotonic();
+    const passedMs = now - checkedAt;
+    checkedAt = now;
+    if (passedMs >= SUSPENDED_MS) {
+      notice(suspended(passedMs - CHECK_MS));
+      recoversUntil = now + RECOVERY_MS;
+    }
+    const isNow = isAvailable();
+    if (isNow === wasAvailable || (!isNow && now < recoversUntil)) return;
+    notice(isNow ? BACK : GONE);
+    wasAvailable = isNow;
+  });
+}
+
+/**
+ * Returns the ledger for the requests of other programs. A command that the store cannot take now is rejected with the cause, and the caller may repeat
+ * it. Effects use the ledger itself: they repeat their commands after an exception.
+ */
+const requestLedger = (ledger: Ledger): Ledger => ({
+  get state() {
+    return ledger.state;
+  },
+  execute: (decide) =>
+    ledger.execute(decide).catch((thrown: unknown) => {
+      if (!(thrown instanceof Unavailable)) throw thrown;
+      return err(protocolError("L001", `${thrown.message}; try again later`, {}, true));
+    }),
+  onCommit: (listener) => ledger.onCommit(listener),
+  settled: () => ledger.settled(),
+});
+
+/**
+ * Returns the operator token, and the file that stores it with mode 0600. The token is that of the config, else a random one, which is created at
+ * the first start. Throws a StartError if it is too short.
+ */
+function operatorToken(
+  configured: string | undefined,
+  dataFolder: string,
+  secrets: Secrets,
+): { token: string; file: string } {
+  const file = join(dataFolder, "operator-token");
+  if (configured !== undefined) secrets.disk.writeSecret(file, configured);
+  const token = configured ?? readOrCreateSecret(secrets, file);
+  if (token.length < OPERATOR_TOKEN_LENGTH) {
+    throw new StartError(
+      `${file}: an operator token has at least ${OPERATOR_TOKEN_LENGTH} characters; delete the file to create a new token`,
+      EXIT.config,
+    );
+  }
+  secrets.disk.restrictToOwner(file);
+  return { token, file };
+}

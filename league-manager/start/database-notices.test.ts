@@ -1,6 +1,6 @@
 import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
-import { watchDatabase } from "./database-notices.ts";
+import { watchDatabase } from "./compose.ts";
 
 const GONE = "the database does not answer; results and registrations wait until it is back";
 const BACK = "the database answers again";

@@ -4,19 +4,16 @@ import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { admitsOthers } from "#shared/runtime/config/config.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 import { StoreBusy, UnusableEvent } from "#shared/store/store-errors.ts";
-import { leagueFollowUps } from "../commands/follow-ups.ts";
-import { openLeagues } from "../commands/leagues.ts";
-import { leagueSettings } from "../config.ts";
-import { leagueSeed } from "../league/seeds.ts";
+import { leagueFollowUps, openLeagues } from "../commands/league-commands.ts";
+import { leagueSeed } from "../league/league.ts";
 import type { Ledger } from "../ledger.ts";
+import { leagueSettings, type ManagerOptions } from "../manager-options.ts";
 import { countedLedger } from "../metrics/counted-ledger.ts";
-import type { ManagerOptions } from "../options.ts";
-import { loadSharedState } from "../shared-run/load-shared-state.ts";
 import { openRunClock } from "../shared-run/run-clock.ts";
 import { DatabaseUnavailable } from "../shared-run/run-database.ts";
-import { SharedLedger } from "../shared-run/shared-ledger.ts";
-import { openRun } from "../store/run-identity.ts";
-import type { OpenedRun } from "./opened-run.ts";
+import { loadSharedState, SharedLedger } from "../shared-run/shared-ledger.ts";
+import { openRun } from "../store/manager-store.ts";
+import type { OpenedRun } from "./open-run.ts";
 
 /** The keys of secrets that all managers of a run share, among the values that are fixed for the run. */
 const SECRET = "manager_secret";

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { sharedPostgres } from "#shared/store/testing/postgres-server.ts";
+import { createJobQueue } from "../postgres/job-queue.ts";
 import { openPostgresRun } from "../postgres/postgres-run.ts";
-import { createJobQueue } from "../postgres/queue/job-queue-tables.ts";
 import { createRun, managerUrl } from "../postgres/testing/postgres-runs.ts";
 import { postgresDatabase, queueErrors } from "./postgres-database.ts";
 

@@ -2,9 +2,9 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import { isUnavailable } from "#shared/store/postgres/faults.ts";
-import type { OpenDatabase } from "../options.ts";
+import type { OpenDatabase } from "../manager-options.ts";
+import { type JobQueue, openJobQueue } from "../postgres/job-queue.ts";
 import { openPostgresRun } from "../postgres/postgres-run.ts";
-import { type JobQueue, openJobQueue } from "../postgres/queue/job-queue.ts";
 import { startError } from "./database-error.ts";
 
 /** The minimum time between two log lines about an outage of the database, during which each statement of the queue fails. */

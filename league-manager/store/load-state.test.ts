@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
 import { StoreBusy } from "#shared/store/store-errors.ts";
-import type { NewLeagueEvent } from "../league/commands.ts";
+import type { NewLeagueEvent } from "../league/league.ts";
 import { afterCommands, pair, running, SETTINGS } from "../league/testing/leagues.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
 import { keepSnapshots } from "./snapshots.ts";

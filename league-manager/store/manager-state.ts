@@ -1,12 +1,17 @@
-import { invariant } from "#shared/lib/result.ts";
-import type { Agent, Profile } from "../agents/agent.ts";
-import { evolveAgent } from "../agents/evolve.ts";
+import { invariant, messageOf } from "#shared/lib/result.ts";
+import { inOneLine } from "#shared/lib/text.ts";
+import type { RecordedEvent } from "#shared/store/event-log.ts";
+import { UnusableEvent } from "#shared/store/store-errors.ts";
+import { type Agent, agentStream, evolveAgent, type Profile, parseAgentEvent } from "../agents/registered-agent.ts";
+import { leagueStream, parseLeagueEvent } from "../league/events.ts";
 import { evolveLeague } from "../league/evolve.ts";
 import type { League } from "../league/league.ts";
+import { restoreLeague } from "../league/snapshot.ts";
 import type { CommittedEvent, ManagerState, Write } from "../ledger.ts";
+import type { ManagerStore } from "./manager-store.ts";
 
 /** The profile of an agent after it is erased. Its id takes the place of its name. */
-export const erased = (agentId: string): Profile => ({ name: agentId, salt: "", endpoint: "", tokenHash: "" });
+const erased = (agentId: string): Profile => ({ name: agentId, salt: "", endpoint: "", tokenHash: "" });
 
 /** Changed leagues and agents by id. A forgotten agent is null. */
 interface Changes {
@@ -72,7 +77,7 @@ function profilesOf(writes: readonly Write[]): ReadonlyMap<string, Profile> {
 }
 
 /** Raises the highest number of a forgotten agent's id if necessary. */
-export const withForgotten = (
+const withForgotten = (
   last: ManagerState["lastForgotten"],
   { id, kind }: Pick<Agent, "id" | "kind">,
 ): ManagerState["lastForgotten"] => ({ ...last, [kind]: Math.max(last[kind], numberOf(id)) });
@@ -94,5 +99,107 @@ function merged<T>(
 }
 
 /** A copy of a map with only the keys of a list, in its order. */
-export const inOrder = <T>(map: ReadonlyMap<string, T>, order: readonly string[]): ReadonlyMap<string, T> =>
+const inOrder = <T>(map: ReadonlyMap<string, T>, order: readonly string[]): ReadonlyMap<string, T> =>
   new Map(order.flatMap((key) => (map.has(key) ? [[key, map.get(key) as T] as const] : [])));
+
+/** The committed state, and the versions of streams and snapshots in the store. */
+export interface Loaded {
+  readonly state: ManagerState;
+  /** Versions by stream, including the streams of forgotten agents. */
+  readonly versions: Map<string, number>;
+  /** The leagues that were restored from snapshots, by league id. */
+  readonly snapshots: ReadonlyMap<string, League>;
+}
+
+type ReadStore = Pick<ManagerStore, "readEvents" | "streams" | "loadProfiles" | "readSnapshot">;
+
+const LEAGUE_PREFIX = leagueStream("");
+const AGENT_PREFIX = agentStream("");
+/** The number of events that are read from a stream at once. */
+const EVENTS_PER_READ = 5_000;
+/** The number of streams of agents that are read at the same time. */
+const STREAMS_PER_READ = 100;
+
+/** Loads the state of a store: folds the streams of all leagues, from their snapshots, and of all agents. Throws `UnusableEvent`. */
+export async function loadState(store: ReadStore, leagueIds: readonly string[]): Promise<Loaded> {
+  const versions = new Map<string, number>();
+  const leagues = new Map<string, League>();
+  const snapshots = new Map<string, League>();
+  for (const stream of await store.streams(LEAGUE_PREFIX)) {
+    let league = await restore(store, stream);
+    if (league) snapshots.set(league.leagueId, league);
+    let version = league?.version ?? 0;
+    for await (const events of eventsOf(store, stream, version)) {
+      for (const { seq, body } of events) {
+        league = folded(stream, seq, () => evolveLeague(league, parseLeagueEvent(body)));
+        version = seq + 1;
+      }
+    }
+    versions.set(stream, version);
+    if (league) leagues.set(stream.slice(LEAGUE_PREFIX.length), league);
+  }
+  const profiles = await store.loadProfiles();
+  const agents = new Map<string, Agent>();
+  let lastForgotten: ManagerState["lastForgotten"] = { player: 0, referee: 0 };
+  for await (const { stream, events } of agentEvents(store)) {
+    const id = stream.slice(AGENT_PREFIX.length);
+    const profile = profiles.get(id) ?? erased(id);
+    let agent: Agent | null = null;
+    for (const { body, seq } of events) {
+      const next = folded(stream, seq, () => evolveAgent(agent, parseAgentEvent(body), profile, seq + 1));
+      if (agent && !next) lastForgotten = withForgotten(lastForgotten, agent);
+      agent = next;
+    }
+    versions.set(stream, events.length);
+    if (agent) agents.set(id, agent);
+  }
+  const formerLeagues = [...leagues.values()]
+    .filter(({ leagueId }) => !leagueIds.includes(leagueId))
+    .map(({ entrants, status }) => ({ entrants, status }));
+  const state = { leagues: inOrder(leagues, leagueIds), agents, lastForgotten, formerLeagues };
+  return { state, versions, snapshots };
+}
+
+/** Returns the result of `fold`. Converts its exceptions into `UnusableEvent`, which names the event. */
+function folded<T>(stream: string, seq: number, fold: () => T): T {
+  try {
+    return fold();
+  } catch (thrown) {
+    throw new UnusableEvent(stream, seq, inOneLine(messageOf(thrown)));
+  }
+}
+
+/** Reads the streams of all agents. Many are read at once, because a database on another machine answers each read after some time. */
+async function* agentEvents(
+  store: ReadStore,
+): AsyncGenerator<{ readonly stream: string; readonly events: readonly RecordedEvent[] }> {
+  const streams = await store.streams(AGENT_PREFIX);
+  for (let first = 0; first < streams.length; first += STREAMS_PER_READ) {
+    const group = streams.slice(first, first + STREAMS_PER_READ);
+    yield* await Promise.all(group.map(async (stream) => ({ stream, events: await store.readEvents(stream) })));
+  }
+}
+
+/** Reads the events of a stream after a version. They are read in parts, because a stream can be larger than the memory. */
+export async function* eventsOf(
+  store: Pick<ManagerStore, "readEvents">,
+  stream: string,
+  from: number,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  for (let next = from; ; next += EVENTS_PER_READ) {
+    const events = await store.readEvents(stream, next, EVENTS_PER_READ);
+    yield events;
+    if (events.length < EVENTS_PER_READ) return;
+  }
+}
+
+/** Restores a league from its snapshot. Returns null without a usable snapshot; the league is then folded from all its events. */
+async function restore(store: ReadStore, stream: string): Promise<League | null> {
+  const snapshot = await store.readSnapshot(stream);
+  if (!snapshot) return null;
+  const { version } = snapshot;
+  const league = restoreLeague(snapshot);
+  if (league?.version !== version || leagueStream(league.leagueId) !== stream) return null;
+  const isInLog = (await store.readEvents(stream, version - 1, 1)).length > 0;
+  return isInLog ? league : null;
+}

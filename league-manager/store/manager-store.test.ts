@@ -7,8 +7,7 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter, noWriter } from "#shared/store/writer.ts";
 import { AT } from "../league/testing/leagues.ts";
 import type { Write } from "../ledger.ts";
-import { type LedgerStore, managerStore } from "./manager-store.ts";
-import { MANAGER_SCHEMA } from "./schema.ts";
+import { type LedgerStore, MANAGER_SCHEMA, managerStore } from "./manager-store.ts";
 import { profile } from "./testing/ledger.ts";
 
 let db: ReturnType<typeof openSqlite>;

@@ -1,10 +1,13 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { Ids } from "#shared/lib/ids.ts";
 import type { AnswerTimes } from "#shared/protocol/message-fields.ts";
+import { assertSeed, newSeed } from "#shared/runtime/config/config.ts";
 import type { RecordedEvent, StreamAppend } from "#shared/store/event-log.ts";
-import { sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
+import { appendOnly } from "#shared/store/sqlite.ts";
+import { EVENT_LOG_SCHEMA, sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
 import { isBroken } from "#shared/store/store-errors.ts";
 import type { Statement, Writer } from "#shared/store/writer.ts";
-import type { Profile } from "../agents/agent.ts";
+import type { Profile } from "../agents/registered-agent.ts";
 import type { LeagueSnapshot } from "../league/snapshot.ts";
 import type { Write } from "../ledger.ts";
 
@@ -184,3 +187,97 @@ const UPSERT_SNAPSHOT_ROUND = `INSERT INTO snapshot_rounds (stream, round_id, bo
   SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM snapshots WHERE stream = ? AND seq = ?)
   ON CONFLICT (stream, round_id) DO UPDATE SET body = excluded.body`;
 const INSERT_META = "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING";
+
+/** The values that are fixed for a run. They are rows of the store instead of events, because the seed is secret. */
+export interface RunIdentity {
+  /** A random id. Referees that keep their stores use it to distinguish matches of this run from matches with the same ids in other runs. */
+  readonly runId: string;
+  /** The seed from which the seeds of the leagues are derived. */
+  readonly seed: string;
+}
+
+/** The seed for a new run. */
+interface GivenSeed {
+  /** null for a random one. */
+  readonly seed: string | null;
+  /** Whether programs may enter that no command starts. */
+  readonly isOpen: boolean;
+}
+
+/**
+ * Returns the identity of the run of a store. In a new store it creates one with the given seed or a random one. If several managers do so at once,
+ * all of them get the same identity. Rejects with StartError if the given seed is too short for a new run.
+ */
+export async function openRun(
+  store: Pick<ManagerStore, "getMeta" | "initMeta">,
+  given: GivenSeed,
+  ids: Ids,
+): Promise<RunIdentity> {
+  const storedSeed = await store.getMeta(SEED);
+  if (storedSeed === null) assertSeed(given.seed, given.isOpen, ids);
+  const runId = (await store.getMeta(RUN_ID)) ?? (await store.initMeta(RUN_ID, ids.token()));
+  const seed = storedSeed ?? (await store.initMeta(SEED, given.seed ?? newSeed(ids)));
+  return { runId, seed };
+}
+
+/** Reads the identity of the run of a store. Its values are empty if the store has none. */
+export const readRun = async (store: Pick<ManagerStore, "getMeta">): Promise<RunIdentity> => ({
+  runId: (await store.getMeta(RUN_ID)) ?? "",
+  seed: (await store.getMeta(SEED)) ?? "",
+});
+
+const RUN_ID = "run_id";
+const SEED = "seed";
+
+/**
+ * The tables of the manager. The streams of leagues and agents are authoritative. Personal data, secrets and session logs, which events must not
+ * contain, are in other tables. So are the answer times that referees report, on which no decision depends. Snapshots can be deleted at any time.
+ */
+export const MANAGER_SCHEMA = `
+  ${EVENT_LOG_SCHEMA}
+  CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS profiles (
+    agent_id TEXT PRIMARY KEY,
+    display_name TEXT NOT NULL,
+    salt TEXT NOT NULL,
+    endpoint TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS tokens (
+    agent_id TEXT PRIMARY KEY,
+    token_hash TEXT UNIQUE NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS session_logs (
+    league_id TEXT NOT NULL,
+    match_id TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    seed TEXT NOT NULL,
+    log TEXT NOT NULL,
+    recorded_at TEXT NOT NULL,
+    PRIMARY KEY (league_id, match_id, epoch)
+  ) STRICT;
+  ${appendOnly("session_logs", ["league_id", "match_id", "epoch"])}
+  CREATE TABLE IF NOT EXISTS answer_times (
+    league_id TEXT NOT NULL,
+    player_id TEXT NOT NULL,
+    match_id TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    turns INTEGER NOT NULL,
+    median_ms INTEGER NOT NULL,
+    p95_ms INTEGER NOT NULL,
+    max_ms INTEGER NOT NULL,
+    max_tick INTEGER NOT NULL,
+    invalid INTEGER NOT NULL,
+    PRIMARY KEY (league_id, player_id, match_id, epoch)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS snapshots (
+    stream TEXT PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS snapshot_rounds (
+    stream TEXT NOT NULL,
+    round_id INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (stream, round_id)
+  ) STRICT;
+`;

@@ -3,9 +3,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter } from "#shared/store/writer.ts";
-import { managerStore } from "./manager-store.ts";
-import { openRun, readRun } from "./run-identity.ts";
-import { MANAGER_SCHEMA } from "./schema.ts";
+import { MANAGER_SCHEMA, managerStore, openRun, readRun } from "./manager-store.ts";
 
 function newStore() {
   const db = openSqlite(":memory:", MANAGER_SCHEMA);

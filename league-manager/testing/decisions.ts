@@ -1,11 +1,10 @@
 import { ok } from "#shared/lib/result.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
-import type { Agent } from "../agents/agent.ts";
-import { fieldsOf } from "../agents/capabilities.ts";
+import { type Agent, fieldsOf } from "../agents/registered-agent.ts";
+import { dropReferee } from "../commands/agent-commands.ts";
 import { Draft } from "../commands/draft.ts";
-import { dropReferee } from "../commands/leave.ts";
-import { reportResult } from "../commands/report.ts";
-import { matchSeeds } from "../league/seeds.ts";
+import { reportResult } from "../commands/match-commands.ts";
+import { matchSeeds } from "../league/league.ts";
 import type { Decide } from "../ledger.ts";
 import { RUN_SEED, type ScriptedLeague } from "./scripted-league.ts";
 

@@ -1,14 +1,11 @@
-import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "../league/commands.ts";
-import { decideLeague } from "../league/decisions/decide.ts";
+import { decideLeague } from "../league/decide.ts";
 import { evolveLeague, matchOf } from "../league/evolve.ts";
-import type { League, Match } from "../league/league.ts";
+import type { League, LeagueCommand, LeagueSettings, Match, NewLeagueEvent } from "../league/league.ts";
 import { entered, open, pair, SETTINGS, START, stored } from "../league/testing/leagues.ts";
 import type { ManagerState } from "../ledger.ts";
-import type { DocumentContext, DocumentKind } from "../pages/documents/document.ts";
-import type { Matches } from "../pages/matches/matches.ts";
+import type { DocumentContext, DocumentKind, Matches } from "../pages/documents/document.ts";
 import { StoredMatches } from "../pages/matches/stored-match.ts";
-import { createProjections } from "../projections/projections.ts";
-import type { Views } from "../projections/views.ts";
+import { createProjections, type Views } from "../projections/projections.ts";
 
 /** The points of a match of two players, by seat. */
 export const WON = [3, 0] as const;

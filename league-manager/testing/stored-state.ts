@@ -4,10 +4,9 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { inReadTransaction, openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter, noWriter } from "#shared/store/writer.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
-import { openLedger } from "../store/ledger.ts";
-import { loadState } from "../store/load-state.ts";
-import { type ManagerStore, managerStore, type SessionLog } from "../store/manager-store.ts";
-import { MANAGER_SCHEMA } from "../store/schema.ts";
+import { loadState } from "../store/manager-state.ts";
+import { MANAGER_SCHEMA, type ManagerStore, managerStore, type SessionLog } from "../store/manager-store.ts";
+import { openLedger } from "../store/store-ledger.ts";
 
 const fileOf = (dataFolder: string): string => join(dataFolder, "league-manager.sqlite");
 

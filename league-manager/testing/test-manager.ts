@@ -17,9 +17,9 @@ import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { participantsOf } from "#shared/session/match-result.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
 import { rowsOf } from "#shared/session/testing/rows.ts";
-import { matchSeeds } from "../league/seeds.ts";
-import type { ManagerOptions } from "../options.ts";
-import type { LiveEvent } from "../projections/live.ts";
+import { matchSeeds } from "../league/league.ts";
+import type { ManagerOptions } from "../manager-options.ts";
+import type { LiveEvent } from "../projections/live-events.ts";
 import { startManager } from "../service.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: each test knows the shape of the parsed answer

@@ -6,12 +6,10 @@ import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter } from "#shared/store/writer.ts";
-import type { NewLeagueEvent } from "../../league-manager/league/commands.ts";
 import { LEAGUE_FORMAT_VERSION, leagueStream } from "../../league-manager/league/events.ts";
-import type { Match, Round } from "../../league-manager/league/league.ts";
-import { loadState } from "../../league-manager/store/load-state.ts";
-import { managerStore } from "../../league-manager/store/manager-store.ts";
-import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
+import type { Match, NewLeagueEvent, Round } from "../../league-manager/league/league.ts";
+import { loadState } from "../../league-manager/store/manager-state.ts";
+import { MANAGER_SCHEMA, managerStore } from "../../league-manager/store/manager-store.ts";
 
 const REFEREE = "REF01";
 

@@ -14,20 +14,18 @@ import { create, decide, type Session } from "#shared/session/session.ts";
 import { chainOf } from "#shared/session/testing/rows.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter } from "#shared/store/writer.ts";
-import type { Profile } from "../../league-manager/agents/agent.ts";
-import { nameCommitment } from "../../league-manager/agents/decide.ts";
-import type { NewAgentEvent } from "../../league-manager/agents/events.ts";
-import { agentStream } from "../../league-manager/agents/events.ts";
-import type { NewLeagueEvent } from "../../league-manager/league/commands.ts";
+import {
+  agentStream,
+  type NewAgentEvent,
+  nameCommitment,
+  type Profile,
+} from "../../league-manager/agents/registered-agent.ts";
 import { LEAGUE_FORMAT_VERSION, leagueStream, parseLeagueEvent } from "../../league-manager/league/events.ts";
 import { foldLeague } from "../../league-manager/league/evolve.ts";
-import { numbered } from "../../league-manager/league/match-ids.ts";
-import { leagueSeed, seedOfMatch } from "../../league-manager/league/seeds.ts";
+import { leagueSeed, type NewLeagueEvent, numbered, seedOfMatch } from "../../league-manager/league/league.ts";
 import { leagueSnapshot } from "../../league-manager/league/snapshot.ts";
 import type { Write } from "../../league-manager/ledger.ts";
-import { type LedgerStore, managerStore } from "../../league-manager/store/manager-store.ts";
-import { openRun } from "../../league-manager/store/run-identity.ts";
-import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
+import { type LedgerStore, MANAGER_SCHEMA, managerStore, openRun } from "../../league-manager/store/manager-store.ts";
 
 const RUN_SEED = "a synthetic run";
 const AT = "2026-01-01T00:00:00.000Z";

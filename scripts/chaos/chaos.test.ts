@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Config } from "#shared/runtime/config/config.ts";
-import { assignMatch, releaseMatch } from "../../league-manager/commands/matches.ts";
+import { assignMatch, releaseMatch } from "../../league-manager/commands/match-commands.ts";
 import { matchFile } from "../archive/files.ts";
 import { type TestRun, writeStore } from "../archive/testing/store.ts";
 import { startTestLeague } from "../testing/in-process-league.ts";

@@ -10,7 +10,7 @@ import { Config } from "#shared/runtime/config/config.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { createSupervisor } from "#shared/runtime/process/supervisor.ts";
-import type { LiveEvent } from "../../league-manager/projections/live.ts";
+import type { LiveEvent } from "../../league-manager/projections/live-events.ts";
 import { managerUrlOf, startAgents } from "../run/agents.ts";
 import { beginRun, type RunFolder } from "../run/run-folder.ts";
 import { afterCommits } from "../testing/commits.ts";

@@ -4,7 +4,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { createSupervisor, type Supervisor } from "#shared/runtime/process/supervisor.ts";
-import type { LiveEvent } from "../../league-manager/projections/live.ts";
+import type { LiveEvent } from "../../league-manager/projections/live-events.ts";
 import { type Agents, managerSpecs, playerSpecs, refereeSpecs, writeConfig } from "./agents.ts";
 import type { ClusterDatabase } from "./database.ts";
 import { type Forwarder, startForwarder } from "./faults/forwarder.ts";

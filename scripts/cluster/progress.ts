@@ -1,4 +1,4 @@
-import type { LiveEvent } from "../../league-manager/projections/live.ts";
+import type { LiveEvent } from "../../league-manager/projections/live-events.ts";
 
 /** The number of completed matches of a run, as its managers report them. Each manager reports every match. */
 export class Progress {

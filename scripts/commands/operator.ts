@@ -10,8 +10,14 @@ import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { LeagueStatus } from "../../league-manager/api/operation-schemas.ts";
-import { Forgotten, Removed, Scheduled, Started, TokenReset } from "../../league-manager/api/tool-schemas.ts";
+import {
+  Forgotten,
+  LeagueStatus,
+  Removed,
+  Scheduled,
+  Started,
+  TokenReset,
+} from "../../league-manager/api/tool-schemas.ts";
 import { forgetIn, type Places } from "../archive/personal-data/personal-data.ts";
 import { isPlayerId } from "../archive/personal-data/player-data.ts";
 import { managerFolder, TOKEN_FILE } from "../operator/manager-folder.ts";

@@ -10,7 +10,7 @@ import { lockStore } from "#shared/runtime/files/locked-store.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { createSupervisor } from "#shared/runtime/process/supervisor.ts";
 import { qrCode } from "#shared/runtime/qr-code.ts";
-import type { LiveEvent } from "../../league-manager/projections/live.ts";
+import type { LiveEvent } from "../../league-manager/projections/live-events.ts";
 import { assertDatabaseUrl } from "../database/open.ts";
 import { managerUrlOf, startAgents } from "../run/agents.ts";
 import { withClock } from "../run/clock-override.ts";

@@ -9,7 +9,7 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { inTransaction } from "#shared/store/postgres/connection.ts";
 import { assertSchema } from "#shared/store/postgres/migrations.ts";
 import { splitPassword } from "#shared/store/postgres/url.ts";
-import { MIGRATIONS } from "../../league-manager/postgres/migrations.ts";
+import { MIGRATIONS } from "../../league-manager/postgres/run-migrations.ts";
 import { requireDatabase, withDatabase } from "./open.ts";
 import { readRestored, restoreCommands } from "./restore-commands.ts";
 

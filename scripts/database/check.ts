@@ -10,8 +10,8 @@ import {
   triggerFaults,
 } from "#shared/store/postgres/postgres-event-log.ts";
 import { rightFaults, writers } from "#shared/store/postgres/rights.ts";
-import { MIGRATIONS } from "../../league-manager/postgres/migrations.ts";
-import { LOST_MATCHES, MATCHES } from "../../league-manager/postgres/queue/job-queue-tables.ts";
+import { LOST_MATCHES, MATCHES } from "../../league-manager/postgres/job-queue.ts";
+import { MIGRATIONS } from "../../league-manager/postgres/run-migrations.ts";
 import { requireDatabase, withDatabase } from "./open.ts";
 
 const MAX_SHOWN = 20;

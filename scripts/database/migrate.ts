@@ -3,8 +3,8 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { inMigration, migrate } from "#shared/store/postgres/migrations.ts";
 import { appendOnlyTables } from "#shared/store/postgres/postgres-event-log.ts";
 import { assertRole, grantedRoles, grantRights, UnusableRole } from "#shared/store/postgres/rights.ts";
-import { MIGRATIONS } from "../../league-manager/postgres/migrations.ts";
-import { createJobQueue } from "../../league-manager/postgres/queue/job-queue-tables.ts";
+import { createJobQueue } from "../../league-manager/postgres/job-queue.ts";
+import { MIGRATIONS } from "../../league-manager/postgres/run-migrations.ts";
 import { requireDatabase, withDatabase } from "./open.ts";
 
 interface MigrateFlags {

@@ -5,9 +5,8 @@ import { noWriter } from "#shared/store/writer.ts";
 import { leagueStream, parseLeagueEvent } from "../../league-manager/league/events.ts";
 import { evolveLeague } from "../../league-manager/league/evolve.ts";
 import type { League } from "../../league-manager/league/league.ts";
-import { eventsOf, loadState } from "../../league-manager/store/load-state.ts";
-import { managerStore } from "../../league-manager/store/manager-store.ts";
-import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
+import { eventsOf, loadState } from "../../league-manager/store/manager-state.ts";
+import { MANAGER_SCHEMA, managerStore } from "../../league-manager/store/manager-store.ts";
 
 /** A league in the store of a run, which another process may be writing. */
 export interface StoredLeague {

@@ -8,7 +8,7 @@ import { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { systemDisk } from "#shared/runtime/files/disk.ts";
 import type { League } from "../../league-manager/league/league.ts";
-import type { LiveEvent } from "../../league-manager/projections/live.ts";
+import type { LiveEvent } from "../../league-manager/projections/live-events.ts";
 import { beginRun } from "../run/run-folder.ts";
 import { cleanUp, newFolder } from "../testing/processes.ts";
 import { loadLocalBots } from "./local/local-bots.ts";

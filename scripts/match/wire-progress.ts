@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/lib/clock.ts";
-import { stateLine, waitingLine } from "../../league-manager/projections/lines.ts";
-import type { LiveEvent } from "../../league-manager/projections/live.ts";
+import type { LiveEvent } from "../../league-manager/projections/live-events.ts";
+import { stateLine, waitingLine } from "../../league-manager/projections/live-lines.ts";
 import type { Progress } from "../run/progress.ts";
 import { createLiveLine, createPace, type Pace } from "./live-line.ts";
 import { type MatchTerms, matchState } from "./result.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { leagueStatus } from "../../league-manager/api/league-status.ts";
-import { LeagueStatus } from "../../league-manager/api/operation-schemas.ts";
-import type { LeagueCommand, LeagueSettings } from "../../league-manager/league/commands.ts";
+import { leagueStatus } from "../../league-manager/api/operator-operations.ts";
+import { LeagueStatus } from "../../league-manager/api/tool-schemas.ts";
+import type { LeagueCommand, LeagueSettings } from "../../league-manager/league/league.ts";
 import { afterCommands, entered, pair, SETTINGS, START } from "../../league-manager/league/testing/leagues.ts";
 import { createProjections } from "../../league-manager/projections/projections.ts";
 import { statusLines } from "./league-lines.ts";

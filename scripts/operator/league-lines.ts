@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { counted, inOneLine } from "#shared/lib/text.ts";
-import type { LeagueStatus } from "../../league-manager/api/operation-schemas.ts";
+import type { LeagueStatus } from "../../league-manager/api/tool-schemas.ts";
 
 type Status = z.infer<typeof LeagueStatus>;
 

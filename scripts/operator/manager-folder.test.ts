@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { lockFile, openSqlite } from "#shared/store/sqlite.ts";
-import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
+import { MANAGER_SCHEMA } from "../../league-manager/store/manager-store.ts";
 import { managerFolder } from "./manager-folder.ts";
 
 /** Creates a data folder. */

@@ -13,7 +13,7 @@ import {
   LeagueStatus,
   Paused,
   Resumed,
-} from "../../league-manager/api/operation-schemas.ts";
+} from "../../league-manager/api/tool-schemas.ts";
 import { endpointOf, type OperatorFlags, playerIdOf, print, request, scheduleMatch } from "../commands/operator.ts";
 import { eventLine, statusLines } from "./league-lines.ts";
 

@@ -3,6 +3,7 @@ import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import type { Standing } from "#shared/standings/standings.ts";
 import { sprtText } from "#shared/statistics/sprt.ts";
 import type { Awaited } from "../../league-manager/agents/awaited-players.ts";
+import type { LiveEvent } from "../../league-manager/projections/live-events.ts";
 import {
   countText,
   nameIn,
@@ -12,8 +13,7 @@ import {
   stateLine,
   waitingLine,
   waitingText,
-} from "../../league-manager/projections/lines.ts";
-import type { LiveEvent } from "../../league-manager/projections/live.ts";
+} from "../../league-manager/projections/live-lines.ts";
 import { widthOf } from "./tables.ts";
 
 /** The progress that `league run` and `league serve` show on stderr: bars that are redrawn at a terminal, plain lines elsewhere. */

@@ -4,8 +4,8 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { readInterfaces } from "#shared/rpc/http/machine-addresses.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { createSupervisor, type Supervisor } from "#shared/runtime/process/supervisor.ts";
-import type { ResultsDocument } from "../../league-manager/projections/document.ts";
-import type { LiveEvent } from "../../league-manager/projections/live.ts";
+import type { LiveEvent } from "../../league-manager/projections/live-events.ts";
+import type { ResultsDocument } from "../../league-manager/projections/results-document.ts";
 import { managerUrls } from "../commands/manager-addresses.ts";
 import { managerUrlOf, startAgents } from "./agents.ts";
 import type { PlayerProcess } from "./player-specs.ts";
@@ -79,7 +79,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   if (processorsWarning !== null) warn(processorsWarning);
   startAll(supervisor, options).catch(fail);
   // The module is loaded while the agents start.
-  const loading = import("../../league-manager/projections/stored-document.ts");
+  const loading = import("../../league-manager/projections/results-document.ts");
   const report = async (): Promise<void> => {
     const { storedDocument } = await loading;
     options.onCompleted(await storedDocument(folder.config, join(folder.path, "league-manager.sqlite")));

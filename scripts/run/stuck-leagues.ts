@@ -1,4 +1,4 @@
-import type { LiveEvent } from "../../league-manager/projections/live.ts";
+import type { LiveEvent } from "../../league-manager/projections/live-events.ts";
 
 /** Tracks the leagues of a run that cannot start and those that are completed. */
 export class StuckLeagues {

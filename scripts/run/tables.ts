@@ -4,8 +4,8 @@ import { inOneLine } from "#shared/lib/text.ts";
 import { cellText, crosstable } from "#shared/standings/crosstable.ts";
 import type { Standing } from "#shared/standings/standings.ts";
 import { tieBreakColumns } from "#shared/standings/tie-breaks.ts";
-import type { ResultsDocument } from "../../league-manager/projections/document.ts";
 import type { RatingsDocument } from "../../league-manager/projections/ratings.ts";
+import type { ResultsDocument } from "../../league-manager/projections/results-document.ts";
 
 const require = createRequire(import.meta.url);
 

@@ -1,7 +1,7 @@
 import { type MessageType, messageTypes } from "#shared/protocol/envelope.ts";
 import { ENTRY_TYPES } from "#shared/session/entry.ts";
 import type { Database } from "#shared/store/sqlite.ts";
-import { AGENT_EVENT_TYPES } from "../../league-manager/agents/events.ts";
+import { AGENT_EVENT_TYPES } from "../../league-manager/agents/registered-agent.ts";
 import { LEAGUE_EVENT_TYPES } from "../../league-manager/league/events.ts";
 import { DIALECT_PROGRAMS } from "./dialect-programs.ts";
 import type { Plan } from "./plan.ts";

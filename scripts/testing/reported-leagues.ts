@@ -11,7 +11,7 @@ import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
-import type { LiveEvent } from "../../league-manager/projections/live.ts";
+import type { LiveEvent } from "../../league-manager/projections/live-events.ts";
 import { startManager } from "../../league-manager/service.ts";
 import { randomResult } from "../../league-manager/testing/random-results.ts";
 

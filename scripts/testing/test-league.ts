@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
-import type { ResultsDocument } from "../../league-manager/projections/document.ts";
+import type { ResultsDocument } from "../../league-manager/projections/results-document.ts";
 import { type Ended, newFolder, type Running, start } from "./processes.ts";
 
 export interface TestLeague {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
+import { MANAGER_SCHEMA } from "../../league-manager/store/manager-store.ts";
 import { SESSION_SCHEMA } from "../../referee/sessions/session-store.ts";
 import { testEventLog } from "./testing/event-log.suite.ts";
 import { MEDIA, openLog } from "./testing/event-log.ts";

@@ -10,12 +10,11 @@ import { manualClock } from "#shared/lib/testing/clock.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { webApp } from "#shared/runtime/agent-server.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
-import type { NewLeagueEvent } from "../../league/commands.ts";
 import { type LeagueEvent, leagueStream } from "../../league/events.ts";
+import type { NewLeagueEvent } from "../../league/league.ts";
 import { createProjections } from "../../projections/projections.ts";
 import { entered, ledgerOn, opened } from "../../store/testing/ledger.ts";
-import { streamRoutes } from "../streams/routes.ts";
-import { leagueStreams } from "../streams/streams.ts";
+import { leagueStreams, streamRoutes } from "../event-streams.ts";
 
 interface Received {
   readonly id: number;

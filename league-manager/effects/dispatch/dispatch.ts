@@ -1,18 +1,21 @@
 import { matchRef } from "#shared/lib/ids.ts";
 import { counted } from "#shared/lib/text.ts";
-import type { Agent } from "../../agents/agent.ts";
-import { type Assignment, assignMatch, releaseMatches } from "../../commands/matches.ts";
+import type { Agent } from "../../agents/registered-agent.ts";
+import {
+  type Assignment,
+  assignMatch,
+  foreignPlayers,
+  occupiedPlayers,
+  releaseMatches,
+} from "../../commands/match-commands.ts";
 import { matchOf } from "../../league/evolve.ts";
 import { opensAtOnce } from "../../league/format-view.ts";
-import type { League, Match } from "../../league/league.ts";
-import { positionOf } from "../../league/match-ids.ts";
+import { type League, type Match, positionOf } from "../../league/league.ts";
 import type { OpenWork } from "../../league/open-work.ts";
+import type { Commit, ManagerState } from "../../ledger.ts";
 import type { EffectsContext, Part } from "../effects-context.ts";
-import { AnsweringReferees } from "./answering-referees.ts";
-import { FailedAttempts } from "./failed-attempts.ts";
-import { ForeignTurns } from "./foreign-turns.ts";
 import type { Health, Patience } from "./health.ts";
-import type { Referees } from "./referees.ts";
+import { AnsweringReferees, type Referees } from "./referees.ts";
 
 /** Assigns the scheduled matches of opened rounds to referees, and takes them from referees that are down or no longer registered. */
 export class Dispatch implements Part {
@@ -234,4 +237,130 @@ function leastLoaded(referees: readonly Agent[], occupied: ReadonlyMap<string, n
     if (isFree && (!least || loadOf(referee) < loadOf(least))) least = referee;
   }
   return least;
+}
+
+/**
+ * The referees that have failed a match: they aborted it, rejected it or did not complete it in time. Other referees are preferred for the match. A
+ * referee that was down has not failed: otherwise a match could wait for a busy referee while this one is free. The failures are in memory only, so
+ * after a restart a match may be assigned to such a referee again. The number of aborts of a match is part of the league's state.
+ */
+class FailedAttempts {
+  /** Referee ids by league id and match id. */
+  readonly #failed = new Map<string, Map<string, Set<string>>>();
+
+  onCommit({ events }: Commit): void {
+    for (const committed of events) {
+      if (committed.kind !== "league") continue;
+      const { leagueId, event } = committed;
+      if (event.type === "match_released" && event.reason !== "unreachable") {
+        this.#add(leagueId, event.match_id, event.referee_id);
+      }
+      if (event.type === "match_completed" || event.type === "match_aborted") {
+        this.#failed.get(leagueId)?.delete(event.match_id);
+      }
+    }
+  }
+
+  has(leagueId: string, matchId: string, refereeId: string): boolean {
+    return this.#failed.get(leagueId)?.get(matchId)?.has(refereeId) === true;
+  }
+
+  #add(leagueId: string, matchId: string, refereeId: string): void {
+    const byMatch = this.#failed.get(leagueId) ?? new Map<string, Set<string>>();
+    this.#failed.set(leagueId, byMatch);
+    byMatch.set(matchId, (byMatch.get(matchId) ?? new Set()).add(refereeId));
+  }
+}
+
+/** Which scheduled matches may be assigned now: a player of another dialect has one match at a time. */
+class ForeignTurns {
+  readonly #state: ManagerState;
+  readonly #pending: Iterable<Assignment>;
+  /** The players that have a match; null until a match has a player of another dialect. */
+  #occupied: Set<string> | null = null;
+
+  /** `pending` are assignments that are not committed yet. */
+  constructor(state: ManagerState, pending: Iterable<Assignment>) {
+    this.#state = state;
+    this.#pending = pending;
+  }
+
+  isTurnOf(match: Match): boolean {
+    return foreignPlayers(this.#state, match).every((id) => !this.#players().has(id));
+  }
+
+  /** Counts a match as assigned. */
+  assign(match: Match): void {
+    for (const id of foreignPlayers(this.#state, match)) this.#players().add(id);
+  }
+
+  #players(): Set<string> {
+    if (this.#occupied) return this.#occupied;
+    const occupied = occupiedPlayers(this.#state);
+    for (const { leagueId, matchId } of this.#pending) {
+      const league = this.#state.leagues.get(leagueId);
+      for (const id of (league && matchOf(league, matchId)?.players) ?? []) occupied.add(id);
+    }
+    this.#occupied = occupied;
+    return occupied;
+  }
+}
+
+/** The number of jobs that a manager holds although no referee has free capacity, so that a referee that becomes free gets a match at once. */
+const AHEAD = 16;
+
+type FreeCapacity = Pick<Dispatch, "freeCapacity" | "turns">;
+type KnownReferees = Pick<Referees, "up" | "registered" | "eligible">;
+
+/** Determines which jobs of the queue a manager takes and keeps, when there are several managers: those that its referees can play. */
+export class KeptJobs {
+  readonly #dispatch: FreeCapacity;
+  readonly #referees: KnownReferees;
+
+  constructor(dispatch: FreeCapacity, referees: KnownReferees) {
+    this.#dispatch = dispatch;
+    this.#referees = referees;
+  }
+
+  /**
+   * The number of further jobs that this manager can take; none while no referee answers it. `waiting` are the matches that it holds and that are not
+   * assigned. A match that no referee can play does not count, nor one whose player of another dialect has another match, so that it does not keep
+   * others from being played.
+   */
+  slots(waiting: Iterable<readonly [League, Match]>): number {
+    const up = this.#referees.up();
+    if (up.length === 0) return 0;
+    let slots = AHEAD;
+    for (const free of this.#dispatch.freeCapacity().values()) slots += Math.max(0, free);
+    const eligible = this.#eligible(up);
+    const turns = this.#dispatch.turns();
+    for (const [league, match] of waiting) {
+      if (turns.isTurnOf(match) && eligible(league, match).size > 0) slots--;
+    }
+    return slots;
+  }
+
+  /**
+   * Returns a function that determines whether this manager keeps the job of a match. It does not while no referee answers it, nor if a referee plays
+   * the game and none that can play the match answers it: another manager may reach one.
+   */
+  keeps(): (league: League, match: Match) => boolean {
+    const up = this.#referees.up();
+    const registered = this.#referees.registered();
+    const eligible = this.#eligible(up);
+    return (league, match) => {
+      if (up.length === 0) return false;
+      if (match.status !== "scheduled" || eligible(league, match).size > 0) return true;
+      return !registered.some(({ gameTypes }) => gameTypes.includes(league.game));
+    };
+  }
+
+  #eligible(candidates: readonly Agent[]): (league: League, match: Match) => ReadonlySet<Agent> {
+    const byLeague = new Map<League, ReturnType<Referees["eligible"]>>();
+    return (league, match) => {
+      const eligible = byLeague.get(league) ?? this.#referees.eligible(league, candidates);
+      byLeague.set(league, eligible);
+      return eligible(match);
+    };
+  }
 }

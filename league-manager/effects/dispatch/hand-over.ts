@@ -6,18 +6,17 @@ import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { CallFault } from "#shared/rpc/peer/call.ts";
 import { asRefused } from "#shared/rpc/peer/peer.ts";
-import { releaseMatch } from "../../commands/matches.ts";
+import { releaseMatch } from "../../commands/match-commands.ts";
 import { leagueStream } from "../../league/events.ts";
 import { matchOf } from "../../league/evolve.ts";
 import type { League, Match } from "../../league/league.ts";
 import type { OpenWork } from "../../league/open-work.ts";
-import type { MatchJob } from "../../queue/match-queue.ts";
-import { type EffectsContext, MANAGER_SENDER, type Part } from "../effects-context.ts";
-import { Tasks } from "../tasks.ts";
+import type { MatchJob } from "../../match-queue.ts";
+import { type EffectsContext, MANAGER_SENDER, type Part, Tasks } from "../effects-context.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { type Health, SILENT_PROBES } from "./health.ts";
 import type { Referees } from "./referees.ts";
-import { type SeedOf, startGameOf } from "./start-game.ts";
+import { type SeedOf, startGameOf } from "./start-game-message.ts";
 
 const RESEND_MS = 300;
 /** The time for which a referee may reject a match. A restarted referee rejects matches until it is registered again. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
-import { pauseLeague, resumeLeague } from "../../commands/operation.ts";
+import { pauseLeague, resumeLeague } from "../../commands/league-commands.ts";
 import { played, timedOut } from "../../testing/results.ts";
 import { startTestLeague, type TestLeague } from "../testing/league.ts";
 import { SILENT_PROBES } from "./health.ts";

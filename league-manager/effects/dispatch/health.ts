@@ -1,7 +1,7 @@
 import { compareIds } from "#shared/lib/ids.ts";
 import type { ProbeResult } from "#shared/rpc/peer/peer.ts";
-import type { Agent } from "../../agents/agent.ts";
-import { recoverPlayer } from "../../commands/players.ts";
+import type { Agent } from "../../agents/registered-agent.ts";
+import { recoverPlayer } from "../../commands/agent-commands.ts";
 import type { Commit } from "../../ledger.ts";
 import type { EffectsContext } from "../effects-context.ts";
 

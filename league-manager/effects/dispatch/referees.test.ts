@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { invariant } from "#shared/lib/result.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
-import { startLeague } from "../../commands/leagues.ts";
+import { startLeague } from "../../commands/league-commands.ts";
 import { open, player, referee } from "../../commands/testing/commands.ts";
 import { ledgerOn } from "../../store/testing/ledger.ts";
 import { Referees } from "./referees.ts";

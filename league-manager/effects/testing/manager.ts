@@ -6,18 +6,14 @@ import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 import { type Logger, openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
-import { leagueFollowUps } from "../../commands/follow-ups.ts";
-import { openLeagues } from "../../commands/leagues.ts";
+import { leagueFollowUps, openLeagues } from "../../commands/league-commands.ts";
 import { createEffects, type EffectsOptions } from "../../effects.ts";
-import type { LeagueSettings } from "../../league/commands.ts";
-import type { League, Match } from "../../league/league.ts";
-import { leagueSeed, seedOfMatch } from "../../league/seeds.ts";
+import { type League, type LeagueSettings, leagueSeed, type Match, seedOfMatch } from "../../league/league.ts";
 import { SETTINGS } from "../../league/testing/leagues.ts";
 import type { Ledger } from "../../ledger.ts";
-import { openLedger } from "../../store/ledger.ts";
-import { loadState } from "../../store/load-state.ts";
-import { managerStore } from "../../store/manager-store.ts";
-import { MANAGER_SCHEMA } from "../../store/schema.ts";
+import { loadState } from "../../store/manager-state.ts";
+import { MANAGER_SCHEMA, managerStore } from "../../store/manager-store.ts";
+import { openLedger } from "../../store/store-ledger.ts";
 
 const leagueSeedOf = (leagueId: string): string => leagueSeed("seed", leagueId);
 

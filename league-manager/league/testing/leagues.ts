@@ -6,11 +6,17 @@ import type { MatchResult } from "#shared/protocol/messages.ts";
 import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
 import type { Command } from "#shared/session/session.ts";
 import { act as actOfRole, playSession } from "#shared/session/testing/play.ts";
-import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "../commands.ts";
-import { decideLeague } from "../decisions/decide.ts";
+import { decideLeague } from "../decide.ts";
 import { LEAGUE_FORMAT_VERSION, type LeagueEvent } from "../events.ts";
 import { foldLeague, matchOf } from "../evolve.ts";
-import { type League, type Match, optionsOf } from "../league.ts";
+import {
+  type League,
+  type LeagueCommand,
+  type LeagueSettings,
+  type Match,
+  type NewLeagueEvent,
+  optionsOf,
+} from "../league.ts";
 import { rolesOf } from "../outcome.ts";
 
 export const AT = "2025-01-01T00:00:00.000Z";

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { BracketDocument, BracketTieView } from "#shared/web/documents/bracket.ts";
 import { formatOf, parsedOptions, viewOf } from "../../league/format-view.ts";
 import { DRAWN, LOST, PlayedLeague, playerIds, WON } from "../../testing/played-league.ts";
-import { bracket } from "./bracket.ts";
-import { headerOf } from "./league.ts";
+import { bracket } from "./bracket-document.ts";
+import { headerOf } from "./document.ts";
 
 const ties = (document: BracketDocument, tree = 0, round = 0): readonly BracketTieView[] =>
   document.trees[tree]?.rounds[round]?.ties ?? [];

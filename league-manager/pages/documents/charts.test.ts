@@ -4,10 +4,10 @@ import type { RatingsDocumentPage } from "#shared/web/documents/ratings.ts";
 import type { StandingsDocument } from "#shared/web/documents/standings.ts";
 import { intervalDrawing } from "#shared/web/rating-interval.ts";
 import { DRAWN, PlayedLeague, playerIds, WON } from "../../testing/played-league.ts";
-import { player } from "./player.ts";
-import { points } from "./points.ts";
-import { ratings } from "./ratings.ts";
-import { standings } from "./standings.ts";
+import { player } from "./player-document.ts";
+import { points } from "./points-document.ts";
+import { ratings } from "./ratings-document.ts";
+import { standings } from "./standings-document.ts";
 
 describe("the ratings of a league", () => {
   it("have the scale of all intervals and the comparison of each player with the next one", async () => {

@@ -3,7 +3,7 @@ import type { CrosstableDocument } from "#shared/web/documents/crosstable.ts";
 import { cellInWords, cellTexts, parsedCell } from "#shared/web/texts/crosstable-cells.ts";
 import { matchOf } from "../../league/evolve.ts";
 import { DRAWN, PlayedLeague, playerIds, WON } from "../../testing/played-league.ts";
-import { crosstable } from "./crosstable.ts";
+import { crosstable } from "./crosstable-document.ts";
 
 /** The cells of a document by the ids of the players, without empty ones. */
 function cellsOf(document: CrosstableDocument): Readonly<Record<string, string>> {

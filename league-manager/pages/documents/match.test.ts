@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { PlayedLeague, playerIds } from "../../testing/played-league.ts";
-import { match } from "./match.ts";
+import { match } from "./match-document.ts";
 
 it("the document of a match that is being played names the time since the start of the turn", async () => {
   const played = new PlayedLeague(playerIds(2), { game: "tic_tac_toe.v1" });

@@ -1,14 +1,13 @@
 import { expect, it } from "vitest";
 import { act } from "#shared/session/testing/play.ts";
 import type { ManagerState } from "../../ledger.ts";
-import { createProjections } from "../../projections/projections.ts";
-import type { Views } from "../../projections/views.ts";
+import { createProjections, type Views } from "../../projections/projections.ts";
 import { PlayedLeague, playerIds } from "../../testing/played-league.ts";
 import { StoredMatches } from "../matches/stored-match.ts";
 import { matchAfter } from "../testing/matches.ts";
 import type { DocumentKind } from "./document.ts";
-import { match } from "./match.ts";
-import { player } from "./player.ts";
+import { match } from "./match-document.ts";
+import { player } from "./player-document.ts";
 
 const { log } = matchAfter("rps.v1", [act("player_1", "rock"), act("player_2", "scissors")]);
 

@@ -5,7 +5,7 @@ import type { Session } from "#shared/session/session.ts";
 import type { LastError } from "#shared/web/documents/player.ts";
 import { faultInWords } from "#shared/web/texts/fault-texts.ts";
 import type { League, Match } from "../../league/league.ts";
-import type { Views } from "../../projections/views.ts";
+import type { Views } from "../../projections/projections.ts";
 
 /** What usually corrects each cause of a fault, in a bot file and in a program with its own HTTP server. */
 const ADVICE: Readonly<Record<Exclude<FaultCause, "resigned">, string>> = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ScheduleDocument } from "#shared/web/documents/schedule.ts";
 import { PlayedLeague, playerIds, WON } from "../../testing/played-league.ts";
-import { schedule } from "./schedule.ts";
+import { schedule } from "./schedule-document.ts";
 
 describe("the schedule of a league", () => {
   it("shows the round that is played, with its bye, its states, its referee and its results", async () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { OverviewDocument } from "#shared/web/documents/overview.ts";
 import type { StandingsDocument } from "#shared/web/documents/standings.ts";
 import { DRAWN, LOST, PlayedLeague, playerIds, WON } from "../../testing/played-league.ts";
-import { overview } from "./overview.ts";
-import { standings } from "./standings.ts";
+import { overview } from "./overview-document.ts";
+import { standings } from "./standings-document.ts";
 
 const SWISS = { format: "swiss", formatOptions: { rounds: 3 } } as const;
 

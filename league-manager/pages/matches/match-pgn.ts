@@ -8,7 +8,7 @@ import { type Entry, parseEntry } from "#shared/session/entry.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 import type { MatchFault } from "../../league/league.ts";
 import { publicReason } from "../../league/outcome.ts";
-import type { PlayedMatch } from "./replay.ts";
+import type { PlayedMatch } from "./match-replay.ts";
 
 /** The fields of a completed match of chess that its PGN needs. */
 export interface PgnMatch extends Pick<PlayedMatch, "roles" | "termination" | "reason" | "log"> {

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { manualClock } from "#shared/lib/testing/clock.ts";
 import type { EventStream } from "#shared/rpc/http/event-stream.ts";
 import type { Commit } from "../../ledger.ts";
-import { MatchRelay } from "./relay.ts";
+import { MatchRelay } from "./match-relay.ts";
 
 /** A referee whose streams the test writes. */
 function scriptedReferee() {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { act } from "#shared/session/testing/play.ts";
 import { matchAfter } from "../testing/matches.ts";
-import { replayOf } from "./replay.ts";
+import { replayOf } from "./match-replay.ts";
 
 const CHOICES = [act("player_1", "rock"), act("player_2", "scissors")];
 const nameOf = (id: string): string => `name of ${id}`;

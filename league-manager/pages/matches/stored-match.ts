@@ -4,8 +4,8 @@ import type { Frame } from "#shared/web/replay-view.ts";
 import type { League, Match } from "../../league/league.ts";
 import { rolesOf, summaryOf } from "../../league/outcome.ts";
 import { faultOfResult } from "../../league/result-check.ts";
-import type { Views } from "../../projections/views.ts";
-import { framesOf, type PlayedMatch } from "./replay.ts";
+import type { Views } from "../../projections/projections.ts";
+import { framesOf, type PlayedMatch } from "./match-replay.ts";
 
 /** A completed match with its log. */
 interface StoredMatch extends MatchResult {

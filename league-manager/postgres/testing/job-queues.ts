@@ -2,8 +2,7 @@ import { onTestFinished } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { inTransaction, openPostgres } from "#shared/store/postgres/connection.ts";
 import { sharedPostgres } from "#shared/store/testing/postgres-server.ts";
-import { type JobQueue, type JobQueueOptions, openJobQueue } from "../queue/job-queue.ts";
-import { createJobQueue } from "../queue/job-queue-tables.ts";
+import { createJobQueue, type JobQueue, type JobQueueOptions, openJobQueue } from "../job-queue.ts";
 import { type RunTransaction, transactionOn } from "../run-transaction.ts";
 
 export interface TestJobQueues {

@@ -5,10 +5,10 @@ import { migrate } from "#shared/store/postgres/migrations.ts";
 import { appendOnlyTables } from "#shared/store/postgres/postgres-event-log.ts";
 import { grantRights } from "#shared/store/postgres/rights.ts";
 import { execute, type PostgresServer } from "#shared/store/testing/postgres-server.ts";
-import type { JobChanges, MatchJob } from "../../queue/match-queue.ts";
+import type { JobChanges, MatchJob } from "../../match-queue.ts";
 import type { TestedRun } from "../../shared-run/testing/tested-run.ts";
-import { MIGRATIONS } from "../migrations.ts";
 import { openPostgresRun, type PostgresRun, type PostgresRunOptions } from "../postgres-run.ts";
+import { MIGRATIONS } from "../run-migrations.ts";
 import type { RunTransaction } from "../run-transaction.ts";
 import { type FaultProxy, openFaultProxy } from "./fault-proxy.ts";
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { chainHash, GENESIS } from "#shared/lib/hash.ts";
-import type { Profile } from "../../agents/agent.ts";
+import type { Profile } from "../../agents/registered-agent.ts";
 import type { Write } from "../../ledger.ts";
 import type { RunDatabase } from "../run-database.ts";
 import { appendTo, commitOf, commitTo, job, profileOf, texts, versionIn } from "./commits.ts";

@@ -1,5 +1,5 @@
 import { systemIds } from "#shared/lib/ids.ts";
-import type { MatchJob } from "../../queue/match-queue.ts";
+import type { MatchJob } from "../../match-queue.ts";
 import type { LaterCommits, NewCommit, RunDatabase } from "../run-database.ts";
 
 export const AT = "2026-01-01T00:00:00.000Z";

@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/lib/clock.ts";
-import type { MatchQueue } from "../../queue/match-queue.ts";
+import type { MatchQueue } from "../../match-queue.ts";
 import type { ManagerStore } from "../../store/manager-store.ts";
 import {
   CommitUnknown,

@@ -1,5 +1,4 @@
-import { jobKey } from "../../queue/job-changes.ts";
-import type { MatchJob, QueueStats } from "../../queue/match-queue.ts";
+import { jobKey, type MatchJob, type QueueStats } from "../../match-queue.ts";
 import type { ModelTime } from "./model-server.ts";
 
 /** A manager that takes jobs. */

@@ -1,6 +1,5 @@
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
-import { jobKey } from "../../queue/job-changes.ts";
-import type { MatchJob, MatchQueue } from "../../queue/match-queue.ts";
+import { jobKey, type MatchJob, type MatchQueue } from "../../match-queue.ts";
 import { DatabaseUnavailable } from "../run-database.ts";
 import type { ModelConnection } from "./model-connection.ts";
 import type { JobTaker } from "./model-jobs.ts";

@@ -2,10 +2,9 @@ import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import type { RecordedEvent } from "#shared/store/event-log.ts";
 import { type Database, openSqlite } from "#shared/store/sqlite.ts";
 import { groupCommit, type Statement } from "#shared/store/writer.ts";
-import type { Profile } from "../../agents/agent.ts";
-import type { JobChanges } from "../../queue/match-queue.ts";
-import { type LedgerStore, managerStore } from "../../store/manager-store.ts";
-import { MANAGER_SCHEMA } from "../../store/schema.ts";
+import type { Profile } from "../../agents/registered-agent.ts";
+import type { JobChanges } from "../../match-queue.ts";
+import { type LedgerStore, MANAGER_SCHEMA, managerStore } from "../../store/manager-store.ts";
 import type { LaterCommits, Member, NewCommit } from "../run-database.ts";
 import { ModelJobs } from "./model-jobs.ts";
 

@@ -4,10 +4,9 @@ import { systemIds } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
 import type { Commit, Decide, FollowUps, ManagerState } from "../../ledger.ts";
-import { loadState } from "../../store/load-state.ts";
+import { loadState } from "../../store/manager-state.ts";
 import { entered, LEAGUE_IDS } from "../../store/testing/ledger.ts";
-import { loadSharedState } from "../load-shared-state.ts";
-import { SharedLedger } from "../shared-ledger.ts";
+import { loadSharedState, SharedLedger } from "../shared-ledger.ts";
 import type { ModelDatabase } from "./model-database.ts";
 import { type ModelRun, modelRun } from "./model-run.ts";
 

@@ -1,4 +1,4 @@
-import type { JobChanges } from "../../queue/match-queue.ts";
+import type { JobChanges } from "../../match-queue.ts";
 import type { RunDatabase } from "../run-database.ts";
 
 /** A run whose database the tests can reach, cut and restore. Each manager has its own connection to it. */

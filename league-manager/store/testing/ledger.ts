@@ -4,16 +4,14 @@ import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
-import type { Agent } from "../../agents/agent.ts";
-import type { NewAgentEvent } from "../../agents/events.ts";
-import type { NewLeagueEvent } from "../../league/commands.ts";
+import type { Agent, NewAgentEvent } from "../../agents/registered-agent.ts";
+import type { NewLeagueEvent } from "../../league/league.ts";
 import { AT } from "../../league/testing/leagues.ts";
 import type { Decide, Ledger, ManagerState, Write } from "../../ledger.ts";
-import { openLedger } from "../ledger.ts";
-import { loadState } from "../load-state.ts";
-import { type LedgerStore, managerStore } from "../manager-store.ts";
-import { MANAGER_SCHEMA } from "../schema.ts";
+import { loadState } from "../manager-state.ts";
+import { type LedgerStore, MANAGER_SCHEMA, managerStore } from "../manager-store.ts";
 import { keepSnapshots, type Snapshots } from "../snapshots.ts";
+import { openLedger } from "../store-ledger.ts";
 
 export const LEAGUE_IDS = ["first", "second"];
 

@@ -5,7 +5,7 @@ import { systemIds } from "#shared/lib/ids.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 import { openPostgres } from "#shared/store/postgres/connection.ts";
 import { AT } from "../../../league-manager/league/testing/leagues.ts";
-import { readPostgresRun } from "../../../league-manager/postgres/read-run.ts";
+import { readPostgresRun } from "../../../league-manager/postgres/run-store.ts";
 import { openRun } from "../../../league-manager/postgres/testing/postgres-runs.ts";
 import { writeExport } from "../files.ts";
 import { matchesIn, matchesInDatabase } from "../ratings/rated-matches.ts";

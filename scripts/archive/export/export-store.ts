@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
 import { GENESIS, sha256Hex } from "#shared/lib/hash.ts";
 import type { RecordedEvent } from "#shared/store/event-log.ts";
-import { agentStream } from "../../../league-manager/agents/events.ts";
+import { agentStream } from "../../../league-manager/agents/registered-agent.ts";
 import { openMatchCount } from "../../../league-manager/league/format-view.ts";
-import { leagueSeed } from "../../../league-manager/league/seeds.ts";
+import { leagueSeed } from "../../../league-manager/league/league.ts";
 import { agentLogFile, canonical, leagueLogFile, linesOf, matchFile, RUN_FILE } from "../files.ts";
 import { completedMatches, ExportedMatch, LoggedRun } from "../format.ts";
 import { llmFilesOf } from "./llm-records.ts";

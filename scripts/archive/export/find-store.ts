@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
+import { MANAGER_SCHEMA } from "../../../league-manager/store/manager-store.ts";
 import { hasFailed } from "../../run/run-folder.ts";
 
 /**

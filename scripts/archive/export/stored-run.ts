@@ -2,18 +2,15 @@ import { readingStore } from "#shared/runtime/files/store-file.ts";
 import type { RecordedEvent } from "#shared/store/event-log.ts";
 import { inReadTransaction, OtherFormat, openSqlite } from "#shared/store/sqlite.ts";
 import { noWriter } from "#shared/store/writer.ts";
-import type { Profile } from "../../../league-manager/agents/agent.ts";
+import type { Profile } from "../../../league-manager/agents/registered-agent.ts";
 import { leagueStream, parseLeagueEvent } from "../../../league-manager/league/events.ts";
 import { evolveLeague } from "../../../league-manager/league/evolve.ts";
-import { type League, type Match, optionsOf } from "../../../league-manager/league/league.ts";
+import { type League, leagueSeed, type Match, optionsOf, seedOfMatch } from "../../../league-manager/league/league.ts";
 import { rolesOf, summaryOf } from "../../../league-manager/league/outcome.ts";
-import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
 import { standingsOf as leagueStandings } from "../../../league-manager/league/standings-of.ts";
-import type { StoredRunData } from "../../../league-manager/postgres/read-run.ts";
-import { eventsOf } from "../../../league-manager/store/load-state.ts";
-import { managerStore } from "../../../league-manager/store/manager-store.ts";
-import { readRun } from "../../../league-manager/store/run-identity.ts";
-import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
+import type { StoredRunData } from "../../../league-manager/postgres/run-store.ts";
+import { eventsOf } from "../../../league-manager/store/manager-state.ts";
+import { MANAGER_SCHEMA, managerStore, readRun } from "../../../league-manager/store/manager-store.ts";
 import { withDatabase } from "../../database/open.ts";
 import type { ExportedMatch, LoggedLeague } from "../format.ts";
 
@@ -54,7 +51,7 @@ export const readingRun = <T>(storeFile: string, read: (run: StoredRun) => T | P
  */
 export const readingDatabase = <T>(url: string, read: (run: StoredRun) => T | Promise<T>): Promise<T> =>
   withDatabase(url, async ({ pool }) => {
-    const { readPostgresRun } = await import("../../../league-manager/postgres/read-run.ts");
+    const { readPostgresRun } = await import("../../../league-manager/postgres/run-store.ts");
     return readPostgresRun(pool, async (store) => read(await storedRun(store)));
   });
 

@@ -3,7 +3,7 @@ import type { Ids } from "#shared/lib/ids.ts";
 import { invariant } from "#shared/lib/result.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 import { StoreBusy } from "#shared/store/store-errors.ts";
-import { forgetPlayer } from "../../../league-manager/commands/forget.ts";
+import { forgetPlayer } from "../../../league-manager/commands/agent-commands.ts";
 import { leagueStream } from "../../../league-manager/league/events.ts";
 import { databaseName, withDatabase } from "../../database/open.ts";
 
@@ -20,7 +20,7 @@ const NO_JOBS = {
 export const eraseInDatabase = (url: string, playerId: string, { clock, ids }: Tools): Promise<void> =>
   withDatabase(url, async () => {
     const { openPostgresRun } = await import("../../../league-manager/postgres/postgres-run.ts");
-    const { loadSharedState } = await import("../../../league-manager/shared-run/load-shared-state.ts");
+    const { loadSharedState } = await import("../../../league-manager/shared-run/shared-ledger.ts");
     const { SharedLedger } = await import("../../../league-manager/shared-run/shared-ledger.ts");
     const database = await openPostgresRun({ url, queue: NO_JOBS, clock, ids });
     try {

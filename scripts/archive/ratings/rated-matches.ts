@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { type AgentEvent, agentStream, parseAgentEvent } from "../../../league-manager/agents/events.ts";
+import { type AgentEvent, agentStream, parseAgentEvent } from "../../../league-manager/agents/registered-agent.ts";
 import { type LeagueEvent, parseLeagueEvent } from "../../../league-manager/league/events.ts";
 import { foldLeague } from "../../../league-manager/league/evolve.ts";
 import { teamSeats } from "../../../league-manager/projections/ratings.ts";

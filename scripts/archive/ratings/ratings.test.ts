@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import type { AgentEvent } from "../../../league-manager/agents/events.ts";
-import { startLeague } from "../../../league-manager/commands/leagues.ts";
+import type { AgentEvent } from "../../../league-manager/agents/registered-agent.ts";
+import { startLeague } from "../../../league-manager/commands/league-commands.ts";
 import { player, referee } from "../../../league-manager/commands/testing/commands.ts";
-import { leagueSeed } from "../../../league-manager/league/seeds.ts";
+import { leagueSeed } from "../../../league-manager/league/league.ts";
 import { AT, afterCommands, running } from "../../../league-manager/league/testing/leagues.ts";
 import { testExports } from "../testing/exports.ts";
 import { plainRun, RUN_SEED, saltOf, writeStore } from "../testing/store.ts";

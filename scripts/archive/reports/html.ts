@@ -5,7 +5,7 @@ import { factsOf } from "#shared/web/game-facts.ts";
 import type { PackedReplay } from "#shared/web/replay-view.ts";
 import { reportPage } from "#shared/web/report-page.ts";
 import { publicReason } from "../../../league-manager/league/outcome.ts";
-import { replayOf } from "../../../league-manager/pages/matches/replay.ts";
+import { replayOf } from "../../../league-manager/pages/matches/match-replay.ts";
 import type { ExportedMatch } from "../format.ts";
 import { crosstableHtml, html, ratingsHtml, scrolling, standingsHtml } from "./html-tables.ts";
 import { packed } from "./replays.ts";

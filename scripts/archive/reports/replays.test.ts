@@ -1,7 +1,7 @@
 import { inflateRawSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { act } from "#shared/session/testing/play.ts";
-import { replayOf } from "../../../league-manager/pages/matches/replay.ts";
+import { replayOf } from "../../../league-manager/pages/matches/match-replay.ts";
 import { matchAfter } from "../../../league-manager/pages/testing/matches.ts";
 import type { ExportedMatch } from "../format.ts";
 import { htmlReport } from "./html.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findGame } from "#shared/games/registry.ts";
 import { chainHash, GENESIS } from "#shared/lib/hash.ts";
 import { createTally } from "#shared/standings/standings.ts";
-import { AgentEvent } from "../../../league-manager/agents/events.ts";
+import { AgentEvent } from "../../../league-manager/agents/registered-agent.ts";
 import { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { forfeitOf, SHUT_DOWN } from "../../../league-manager/league/outcome.ts";
 import {

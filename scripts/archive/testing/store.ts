@@ -6,24 +6,33 @@ import { systemIds } from "#shared/lib/ids.ts";
 import type { Command } from "#shared/session/session.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
-import { completeLeague, openLeagues, pairLeague, startLeague } from "../../../league-manager/commands/leagues.ts";
-import { assignMatch, releaseMatch } from "../../../league-manager/commands/matches.ts";
-import { annulMatch } from "../../../league-manager/commands/operation.ts";
-import { removePlayer } from "../../../league-manager/commands/players.ts";
-import { reportResult } from "../../../league-manager/commands/report.ts";
-import { announceRound, openRound, scheduleMatch } from "../../../league-manager/commands/rounds.ts";
+import { removePlayer } from "../../../league-manager/commands/agent-commands.ts";
+import {
+  announceRound,
+  annulMatch,
+  completeLeague,
+  openLeagues,
+  openRound,
+  pairLeague,
+  scheduleMatch,
+  startLeague,
+} from "../../../league-manager/commands/league-commands.ts";
+import { assignMatch, releaseMatch, reportResult } from "../../../league-manager/commands/match-commands.ts";
 import { player, referee, tokenOf } from "../../../league-manager/commands/testing/commands.ts";
-import type { LeagueSettings } from "../../../league-manager/league/commands.ts";
 import { matchOf } from "../../../league-manager/league/evolve.ts";
-import { type League, type Match, roundOf } from "../../../league-manager/league/league.ts";
-import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
+import {
+  type League,
+  type LeagueSettings,
+  leagueSeed,
+  type Match,
+  roundOf,
+  seedOfMatch,
+} from "../../../league-manager/league/league.ts";
 import { AT, forfeitBy, resultOf, SETTINGS, unplayed, WON } from "../../../league-manager/league/testing/leagues.ts";
 import type { Decide, Ledger } from "../../../league-manager/ledger.ts";
-import { openLedger } from "../../../league-manager/store/ledger.ts";
-import { loadState } from "../../../league-manager/store/load-state.ts";
-import { managerStore } from "../../../league-manager/store/manager-store.ts";
-import { openRun } from "../../../league-manager/store/run-identity.ts";
-import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
+import { loadState } from "../../../league-manager/store/manager-state.ts";
+import { MANAGER_SCHEMA, managerStore, openRun } from "../../../league-manager/store/manager-store.ts";
+import { openLedger } from "../../../league-manager/store/store-ledger.ts";
 
 /** The seed of every run in these stores. */
 export const RUN_SEED = "the seed of the run";

@@ -1,6 +1,4 @@
-import type { Agent, Profile } from "../../../league-manager/agents/agent.ts";
-import { AgentEvent } from "../../../league-manager/agents/events.ts";
-import { evolveAgent } from "../../../league-manager/agents/evolve.ts";
+import { type Agent, AgentEvent, evolveAgent, type Profile } from "../../../league-manager/agents/registered-agent.ts";
 import { agentLogFile } from "../files.ts";
 import type { LoggedRun } from "../format.ts";
 import { readLog } from "./log-file.ts";

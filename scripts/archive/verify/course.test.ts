@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { MAX_ABORTS } from "../../../league-manager/league/decisions/report.ts";
-import { seedOfMatch } from "../../../league-manager/league/seeds.ts";
+import { MAX_ABORTS } from "../../../league-manager/league/decide.ts";
+import { seedOfMatch } from "../../../league-manager/league/league.ts";
 import { leagueLogFile } from "../files.ts";
 import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";

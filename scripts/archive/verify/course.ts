@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import { matchRef } from "#shared/lib/ids.ts";
-import type { LeagueCommand, NewLeagueEvent } from "../../../league-manager/league/commands.ts";
-import { decideLeague } from "../../../league-manager/league/decisions/decide.ts";
-import { MAX_ABORTS } from "../../../league-manager/league/decisions/report.ts";
+import { decideLeague, MAX_ABORTS } from "../../../league-manager/league/decide.ts";
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { matchOf } from "../../../league-manager/league/evolve.ts";
 import { opensAtOnce } from "../../../league-manager/league/format-view.ts";
-import { endOfRound, type League } from "../../../league-manager/league/league.ts";
+import {
+  endOfRound,
+  type League,
+  type LeagueCommand,
+  type NewLeagueEvent,
+} from "../../../league-manager/league/league.ts";
 import type { Findings } from "./findings.ts";
 import { checkPairings } from "./pairings.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { assignMatch, releaseMatch } from "../../../league-manager/commands/matches.ts";
+import { assignMatch, releaseMatch } from "../../../league-manager/commands/match-commands.ts";
 import { leagueLogFile } from "../files.ts";
 import { testExports } from "../testing/exports.ts";
 import { writeStore } from "../testing/store.ts";

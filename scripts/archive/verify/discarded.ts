@@ -1,5 +1,5 @@
 import { matchRef } from "#shared/lib/ids.ts";
-import { MAX_ABORTS } from "../../../league-manager/league/decisions/report.ts";
+import { MAX_ABORTS } from "../../../league-manager/league/decide.ts";
 import type { Findings } from "./findings.ts";
 import type { LeagueLog } from "./league-log.ts";
 

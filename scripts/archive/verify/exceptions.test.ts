@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { leagueSeed } from "../../../league-manager/league/seeds.ts";
+import { leagueSeed } from "../../../league-manager/league/league.ts";
 import { act } from "../../../league-manager/league/testing/leagues.ts";
 import { leagueLogFile, matchFile, RUN_FILE } from "../files.ts";
 import { filesIn, testExports } from "../testing/exports.ts";

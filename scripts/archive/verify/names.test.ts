@@ -1,6 +1,6 @@
 import { afterAll, describe, it } from "vitest";
 import { systemIds } from "#shared/lib/ids.ts";
-import { nameCommitment } from "../../../league-manager/agents/decide.ts";
+import { nameCommitment } from "../../../league-manager/agents/registered-agent.ts";
 import { agentLogFile, RUN_FILE } from "../files.ts";
 import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";

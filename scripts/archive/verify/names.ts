@@ -1,6 +1,6 @@
 import { isToken } from "#shared/lib/ids.ts";
 import { DisplayName } from "#shared/protocol/message-fields.ts";
-import { nameCommitment } from "../../../league-manager/agents/decide.ts";
+import { nameCommitment } from "../../../league-manager/agents/registered-agent.ts";
 import { RUN_FILE } from "../files.ts";
 import type { LoggedRun } from "../format.ts";
 import type { AgentLog } from "./agent-log.ts";

@@ -7,7 +7,7 @@ import {
   extendLeague,
   pauseLeague,
   resumeLeague,
-} from "../../../league-manager/commands/operation.ts";
+} from "../../../league-manager/commands/league-commands.ts";
 import { player } from "../../../league-manager/commands/testing/commands.ts";
 import { testExports } from "../testing/exports.ts";
 import { eventOf, forgeRun } from "../testing/forgery.ts";

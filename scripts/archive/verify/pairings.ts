@@ -1,8 +1,7 @@
 import { findFormat } from "#shared/formats/registry.ts";
-import type { LeagueCommand, NewLeagueEvent } from "../../../league-manager/league/commands.ts";
-import { decideLeague } from "../../../league-manager/league/decisions/decide.ts";
+import { decideLeague } from "../../../league-manager/league/decide.ts";
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
-import type { League } from "../../../league-manager/league/league.ts";
+import type { League, LeagueCommand, NewLeagueEvent } from "../../../league-manager/league/league.ts";
 import type { Findings } from "./findings.ts";
 
 /** The check of a league's pairings. */

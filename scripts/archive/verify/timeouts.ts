@@ -1,4 +1,4 @@
-import type { Agent } from "../../../league-manager/agents/agent.ts";
+import type { Agent } from "../../../league-manager/agents/registered-agent.ts";
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { hasTimedOut } from "../../../league-manager/league/outcome.ts";
 import type { AgentLog } from "./agent-log.ts";

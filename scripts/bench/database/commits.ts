@@ -4,9 +4,9 @@ import { systemIds } from "#shared/lib/ids.ts";
 import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { startPostgres } from "#shared/store/testing/postgres-server.ts";
 import type { Write } from "../../../league-manager/ledger.ts";
+import type { MatchJob } from "../../../league-manager/match-queue.ts";
+import { openJobQueue } from "../../../league-manager/postgres/job-queue.ts";
 import { openPostgresRun, type PostgresRun } from "../../../league-manager/postgres/postgres-run.ts";
-import { openJobQueue } from "../../../league-manager/postgres/queue/job-queue.ts";
-import type { MatchJob } from "../../../league-manager/queue/match-queue.ts";
 import type { NewCommit } from "../../../league-manager/shared-run/run-database.ts";
 import { createDatabase } from "../../cluster/database.ts";
 

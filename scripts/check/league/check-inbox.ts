@@ -3,11 +3,10 @@ import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import type { ListenOptions } from "#shared/rpc/http/http-server.ts";
-import { inboxEndpoint } from "../../../league-manager/agents/inbox-endpoint.ts";
-import { ALONE } from "../../../league-manager/cluster/homes.ts";
+import { inboxEndpoint } from "../../../league-manager/agents/registered-agent.ts";
+import { ALONE } from "../../../league-manager/cluster/other-managers.ts";
+import { inboxRoutes, inboxSocket, POLL_BYTES } from "../../../league-manager/inbox/inbox-routes.ts";
 import { Inboxes } from "../../../league-manager/inbox/inboxes.ts";
-import { inboxRoutes, POLL_BYTES } from "../../../league-manager/inbox/routes.ts";
-import { inboxSocket } from "../../../league-manager/inbox/socket.ts";
 import type { Subject } from "./subject.ts";
 
 interface CheckInbox {

@@ -3,10 +3,10 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest
 import { systemClock } from "#shared/lib/clock.ts";
 import { inTransaction, openPostgres } from "#shared/store/postgres/connection.ts";
 import { execute, type PostgresServer, sharedPostgres } from "#shared/store/testing/postgres-server.ts";
-import { MIGRATIONS } from "../../../league-manager/postgres/migrations.ts";
-import { openJobQueue } from "../../../league-manager/postgres/queue/job-queue.ts";
+import type { MatchJob } from "../../../league-manager/match-queue.ts";
+import { openJobQueue } from "../../../league-manager/postgres/job-queue.ts";
+import { MIGRATIONS } from "../../../league-manager/postgres/run-migrations.ts";
 import { transactionOn } from "../../../league-manager/postgres/run-transaction.ts";
-import type { MatchJob } from "../../../league-manager/queue/match-queue.ts";
 import { cleanUp, eventually, newFolder } from "../../testing/processes.ts";
 import {
   as,

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { ManagerOptions } from "../../../league-manager/options.ts";
+import { ManagerOptions } from "../../../league-manager/manager-options.ts";
 import { PlayerOptions } from "../../../player/options.ts";
 import { ServiceOptions } from "../../../referee/options.ts";
 

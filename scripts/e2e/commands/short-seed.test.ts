@@ -5,9 +5,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter } from "#shared/store/writer.ts";
-import { managerStore } from "../../../league-manager/store/manager-store.ts";
-import { openRun, readRun } from "../../../league-manager/store/run-identity.ts";
-import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
+import { MANAGER_SCHEMA, managerStore, openRun, readRun } from "../../../league-manager/store/manager-store.ts";
 import { cleanUp, type Ended, eventually, league, type Running, start } from "../../testing/processes.ts";
 import { RPS, runFolders, type TestLeague, testLeague } from "../../testing/test-league.ts";
 

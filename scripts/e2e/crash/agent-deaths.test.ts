@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ResultsDocument } from "../../../league-manager/projections/document.ts";
+import type { ResultsDocument } from "../../../league-manager/projections/results-document.ts";
 import { agentsIn, cleanUp, eventually, kill, pidOf, processesIn } from "../../testing/processes.ts";
 import { documentOf, FIRST_RESULT, LONG, RPS, run, type TestLeague, testLeague } from "../../testing/test-league.ts";
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ResultsDocument } from "../../../league-manager/projections/document.ts";
+import type { ResultsDocument } from "../../../league-manager/projections/results-document.ts";
 import {
   agentsIn,
   callTool,

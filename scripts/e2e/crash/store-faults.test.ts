@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it } from "vitest";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
-import { nameCommitment } from "../../../league-manager/agents/decide.ts";
+import { nameCommitment } from "../../../league-manager/agents/registered-agent.ts";
 import { startTestHost } from "../../../referee/rest/testing/host.ts";
 import { forgeRun } from "../../archive/testing/forgery.ts";
 import { writeSyntheticRun } from "../../bench/synthetic-run.ts";

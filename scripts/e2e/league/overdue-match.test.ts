@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import type { LiveEvent } from "../../../league-manager/projections/live.ts";
+import type { LiveEvent } from "../../../league-manager/projections/live-events.ts";
 import { startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 
 let league: TestLeague | undefined;

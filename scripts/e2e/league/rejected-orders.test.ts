@@ -5,7 +5,7 @@ import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
-import type { LiveEvent } from "../../../league-manager/projections/live.ts";
+import type { LiveEvent } from "../../../league-manager/projections/live-events.ts";
 import { startTestManager } from "../../../league-manager/testing/test-manager.ts";
 import { startPlayer } from "../../../player/service.ts";
 import { startReferee } from "../../../referee/service.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import { matchSeeds } from "../../../league-manager/league/seeds.ts";
+import { matchSeeds } from "../../../league-manager/league/league.ts";
 import { type ControlledPlayer, controlledPlayer } from "../../testing/controlled-player.ts";
 import { RUN_SEED, startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 

@@ -4,7 +4,7 @@ import { type TestLeague, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 
-/** A bot that tries the decimal seeds below 100,000 against the commitment of its invitation, which league-manager/league/seeds.ts derives, and prints the seed of the run. */
+/** A bot that tries the decimal seeds below 100,000 against the commitment of its invitation, which league-manager/league/league.ts derives, and prints the seed of the run. */
 const ATTACKER = `
 import { createHash, createHmac } from "node:crypto";
 

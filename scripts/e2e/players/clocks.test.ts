@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, type TestContext } from "vitest";
 import type { Entry } from "#shared/session/entry.ts";
-import type { LiveEvent } from "../../../league-manager/projections/live.ts";
+import type { LiveEvent } from "../../../league-manager/projections/live-events.ts";
 import { type FaultyPlayer, startFaultyPlayer } from "../../testing/faulty-player.ts";
 import { startTestLeague, type TestPlayer } from "../../testing/in-process-league.ts";
 

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, type TestContext, vi } from "vitest";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
-import { stateLine } from "../../../league-manager/projections/lines.ts";
-import type { LiveEvent } from "../../../league-manager/projections/live.ts";
+import type { LiveEvent } from "../../../league-manager/projections/live-events.ts";
+import { stateLine } from "../../../league-manager/projections/live-lines.ts";
 import { storedState } from "../../../league-manager/testing/stored-state.ts";
 import {
   type FaultyPlayer,

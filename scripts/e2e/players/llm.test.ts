@@ -9,7 +9,7 @@ import {
   sendJson,
   startChatEndpoint,
 } from "#shared/rpc/testing/chat-endpoint.ts";
-import type { ResultsDocument } from "../../../league-manager/projections/document.ts";
+import type { ResultsDocument } from "../../../league-manager/projections/results-document.ts";
 import { LlmManifest, matchRecordsIn } from "../../../player/llm/record-files.ts";
 import type { LlmRecord } from "../../../player/llm/records.ts";
 import { gameIn } from "../../testing/game-host.ts";

@@ -46,7 +46,7 @@ export const PLANTED_CHANGES: readonly PlantedChange[] = [
   },
   {
     name: "a seed: the seed of a league is derived from another text",
-    file: "league-manager/league/seeds.ts",
+    file: "league-manager/league/league.ts",
     from: "hmacBase64Url(runSeed, leagueId)",
     to: "hmacBase64Url(runSeed, leagueId.toUpperCase())",
     part: "leagues/codenames.v1",
@@ -102,7 +102,7 @@ export const PLANTED_CHANGES: readonly PlantedChange[] = [
   },
   {
     name: "a field of a page document is missing",
-    file: "league-manager/pages/documents/standings.ts",
+    file: "league-manager/pages/documents/standings-document.ts",
     from: "points, played, wins, draws, losses };",
     to: "points, played, wins, draws };",
     part: "documents/served",

@@ -2,7 +2,7 @@
 import { codenames } from "#shared/games/codenames.ts";
 import { dealtCards } from "#shared/games/kuhn-poker.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { matchSeeds } from "../../../league-manager/league/seeds.ts";
+import { matchSeeds } from "../../../league-manager/league/league.ts";
 import { type Card, leaksIn } from "../../../referee/codenames/testing/key-secrecy.ts";
 import { watchStream } from "../../../referee/play/testing/play.ts";
 import { type Match, move, playerOf, round, untilRoundIsOver } from "./league-matches.ts";

@@ -1,7 +1,7 @@
 /** The scenes of league matches. */
 import { codenames } from "#shared/games/codenames.ts";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
-import { leagueSeed, matchSeeds } from "../../../league-manager/league/seeds.ts";
+import { leagueSeed, matchSeeds } from "../../../league-manager/league/league.ts";
 import { cardsIn } from "../../../referee/codenames/testing/key-secrecy.ts";
 import { tool } from "../../../referee/play/testing/play.ts";
 import { type Observer, observe } from "../../../referee/rest/testing/observer.ts";

@@ -7,24 +7,30 @@ import { ANY_GAME, type MatchResult, type StartGame } from "#shared/protocol/mes
 import { readingStore } from "#shared/runtime/files/store-file.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 import { StoreUnwritable } from "#shared/store/store-errors.ts";
-import type { Agent, AgentKind, Capabilities, Profile } from "../../../league-manager/agents/agent.ts";
-import { nameCommitment } from "../../../league-manager/agents/decide.ts";
+import {
+  type Agent,
+  type AgentKind,
+  type Capabilities,
+  nameCommitment,
+  type Profile,
+} from "../../../league-manager/agents/registered-agent.ts";
 import { Draft } from "../../../league-manager/commands/draft.ts";
-import { completeLeague, openLeagues, pairLeague, startLeague } from "../../../league-manager/commands/leagues.ts";
-import { assignMatch } from "../../../league-manager/commands/matches.ts";
-import { recordResult, reportResult } from "../../../league-manager/commands/report.ts";
-import { leagueSettings, moveLimits } from "../../../league-manager/config.ts";
-import { startGameOf } from "../../../league-manager/effects/dispatch/start-game.ts";
-import type { League, Match } from "../../../league-manager/league/league.ts";
+import {
+  completeLeague,
+  openLeagues,
+  pairLeague,
+  startLeague,
+} from "../../../league-manager/commands/league-commands.ts";
+import { assignMatch, recordResult, reportResult } from "../../../league-manager/commands/match-commands.ts";
+import { startGameOf } from "../../../league-manager/effects/dispatch/start-game-message.ts";
+import { type League, leagueSeed, type Match, seedOfMatch } from "../../../league-manager/league/league.ts";
 import { advanceWork, type OpenWork, openWork } from "../../../league-manager/league/open-work.ts";
-import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
 import type { Decide, Ledger } from "../../../league-manager/ledger.ts";
-import { openLedger } from "../../../league-manager/store/ledger.ts";
-import { loadState } from "../../../league-manager/store/load-state.ts";
-import { managerStore } from "../../../league-manager/store/manager-store.ts";
-import { openRun } from "../../../league-manager/store/run-identity.ts";
-import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
+import { leagueSettings, moveLimits } from "../../../league-manager/manager-options.ts";
+import { loadState } from "../../../league-manager/store/manager-state.ts";
+import { MANAGER_SCHEMA, managerStore, openRun } from "../../../league-manager/store/manager-store.ts";
 import { keepSnapshots } from "../../../league-manager/store/snapshots.ts";
+import { openLedger } from "../../../league-manager/store/store-ledger.ts";
 import type { RunFolder } from "../../run/run-folder.ts";
 import type { MatchSystem } from "../system.ts";
 

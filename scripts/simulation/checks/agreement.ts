@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Database } from "#shared/store/sqlite.ts";
 import { noWriter } from "#shared/store/writer.ts";
 import { scheduleOf } from "../../../league-manager/projections/schedule.ts";
-import { loadState } from "../../../league-manager/store/load-state.ts";
+import { loadState } from "../../../league-manager/store/manager-state.ts";
 import { managerStore } from "../../../league-manager/store/manager-store.ts";
 import { START_MS } from "../machines/clock.ts";
 import { managerNames } from "../machines/names.ts";

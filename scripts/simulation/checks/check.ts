@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Database } from "#shared/store/sqlite.ts";
-import type { AgentEvent } from "../../../league-manager/agents/events.ts";
+import type { AgentEvent } from "../../../league-manager/agents/registered-agent.ts";
 import { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { exportOf } from "../../archive/export/export-store.ts";
 import { writeExport } from "../../archive/files.ts";

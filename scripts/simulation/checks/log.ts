@@ -1,5 +1,5 @@
 import type { Database } from "#shared/store/sqlite.ts";
-import type { AgentEvent } from "../../../league-manager/agents/events.ts";
+import type { AgentEvent } from "../../../league-manager/agents/registered-agent.ts";
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 
 /** An event in the database of a manager, in the order of the commits. */

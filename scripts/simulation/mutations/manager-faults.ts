@@ -5,21 +5,21 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "the manager answers before the commit",
     rules: ["commit order", "results"],
-    file: "league-manager/store/decide-commands.ts",
+    file: "league-manager/store/ledger-core.ts",
     from: "return () => resolve({ ok: true, value: reply });",
     to: "resolve({ ok: true, value: reply });\n    return () => {};",
   },
   {
     name: "the ledger does not wait for its append",
     rules: ["commit order", "results"],
-    file: "league-manager/store/ledger.ts",
+    file: "league-manager/store/store-ledger.ts",
     from: "await store.commit(appends, batch.writes, batch.at);",
     to: "store.commit(appends, batch.writes, batch.at).catch(() => {});",
   },
   {
     name: "a result of an earlier epoch is accepted",
     rules: ["results", "export"],
-    file: "league-manager/league/decisions/report.ts",
+    file: "league-manager/league/decide.ts",
     from: "if (match.refereeId !== refereeId || match.epoch !== epoch) {\n",
     to: `if (match.refereeId !== null && match.epoch !== epoch) {
       const taken = { ...result, epoch: match.epoch };
@@ -29,7 +29,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "a repeated result is rejected",
     rules: ["results"],
-    file: "league-manager/league/decisions/report.ts",
+    file: "league-manager/league/decide.ts",
     from: "return isRecorded(match, result) ? ok(NO_EVENTS) : err(conflictError(name, match));",
     to: "return err(conflictError(name, match));",
   },
@@ -37,7 +37,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
     name: "a repeated result is recorded again",
     // The store refuses the second record, so that the manager answers an internal error.
     rules: ["results", "errors"],
-    file: "league-manager/league/decisions/report.ts",
+    file: "league-manager/league/decide.ts",
     from: 'if (match.status === "completed") return',
     to: 'if (match.status === "scheduled") return',
   },
@@ -79,7 +79,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "a released match keeps its epoch",
     rules: ["results", "export", "schedule"],
-    file: "league-manager/league/evolve-match.ts",
+    file: "league-manager/league/evolve.ts",
     from: "const epoch = match.epoch + 1;",
     to: "const epoch = match.epoch;",
   },
@@ -100,7 +100,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "a round opens before the earlier one is completed",
     rules: ["schedule"],
-    file: "league-manager/league/evolve-match.ts",
+    file: "league-manager/league/evolve.ts",
     from: "currentRound: firstOpenRound(rounds, league.currentRound),",
     to: "currentRound: firstOpenRound(rounds, (league.currentRound ?? 0) + 1),",
   },
@@ -135,14 +135,14 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "the opponent of a player that has timed out is counted, too",
     rules: ["timeouts"],
-    file: "league-manager/commands/report.ts",
+    file: "league-manager/commands/match-commands.ts",
     from: "const isTimeout = hasTimedOut(faults, playerId);",
     to: "const isTimeout = players.some((id) => hasTimedOut(faults, id));",
   },
   {
     name: "an answer does not end the count of timeouts",
     rules: ["timeouts"],
-    file: "league-manager/agents/evolve.ts",
+    file: "league-manager/agents/registered-agent.ts",
     from: 'return { fails: 0, state: agent.state === "SUSPENDED"',
     to: 'return { fails: agent.fails, state: agent.state === "SUSPENDED"',
   },
@@ -163,7 +163,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "a referee is not told that a match that it plays was cancelled",
     rules: ["capacity"],
-    file: "league-manager/league/evolve-match.ts",
+    file: "league-manager/league/evolve.ts",
     from: `      : event.type === "match_cancelled" ||
         event.type === "match_annulled" ||`,
     to: '      : event.type === "match_annulled" ||',
@@ -178,7 +178,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "a player that is shut down by a timeout is paired in later rounds",
     rules: ["timeouts"],
-    file: "league-manager/commands/report.ts",
+    file: "league-manager/commands/match-commands.ts",
     from: `    draft.agent(playerId, { type: isTimeout ? "time_out" : "answer", leagueId, matchId, epoch });
     if (isTimeout) leaveRunningLeagues(draft, playerId);`,
     to: `    if (isTimeout) leaveRunningLeagues(draft, playerId);
@@ -187,14 +187,14 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "three timeouts that do not follow each other shut a player down",
     rules: ["timeouts"],
-    file: "league-manager/agents/decide.ts",
+    file: "league-manager/agents/registered-agent.ts",
     from: 'return isPlaying && agent.fails > 0 ? { type: "answered", ...keyOf(command) } : null;',
     to: 'return agent.state === "SUSPENDED" ? { type: "answered", ...keyOf(command) } : null;',
   },
   {
     name: "a format is not asked again when more referees can start matches",
     rules: ["end"],
-    file: "league-manager/effects/pairing.ts",
+    file: "league-manager/effects/round-effects.ts",
     from: "if (answered && slots <= answered.slots && isUnchanged(answered, league)) return;",
     to: "if (answered && isUnchanged(answered, league)) return;",
   },
@@ -229,28 +229,28 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "the last ROUND_END of a league that the operator ends is that of a round that was not opened",
     rules: ["schedule"],
-    file: "league-manager/effects/announcements/announcements.ts",
+    file: "league-manager/effects/announcements.ts",
     from: "?.rounds.findLast(({ isOpened }) => isOpened)?.roundId ?? 0;",
     to: "?.rounds.at(-1)?.roundId ?? 0;",
   },
   {
     name: "the announcements of two leagues share their lists",
     rules: ["schedule"],
-    file: "league-manager/effects/announcements/messages.ts",
+    file: "league-manager/effects/announcement-queues.ts",
     from: `const key = \`\${leagueId}/\${type}\`;`,
     to: "const key = type;",
   },
   {
     name: "announced standings count a match that was annulled after an earlier announcement",
     rules: ["standings"],
-    file: "league-manager/effects/announcements/round-standings.ts",
+    file: "league-manager/effects/announcement-queues.ts",
     from: "if (!progress || progress.rounds > roundId || progress.annulled !== annulled) {",
     to: "if (!progress || progress.rounds > roundId) {",
   },
   {
     name: "a request that the store cannot take now is finally rejected",
     rules: ["results", "end"],
-    file: "league-manager/api/request-ledger.ts",
+    file: "league-manager/start/compose.ts",
     from: "try again later`, {}, true)",
     to: "try again later`)",
   },
@@ -264,7 +264,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "the end of the last league dismisses no agent",
     rules: ["end"],
-    file: "league-manager/commands/leagues.ts",
+    file: "league-manager/commands/league-commands.ts",
     from: "const { leagues, formerLeagues } = draft.state;",
     to: "const { leagues, formerLeagues } = state;",
   },

@@ -19,14 +19,14 @@ export const SHARED_RUN_FAULTS: readonly Mutation[] = [
   {
     name: "a manager answers before its transaction ends",
     rules: ["commit order"],
-    file: "league-manager/shared-run/attempt.ts",
+    file: "league-manager/shared-run/shared-ledger.ts",
     from: "if (isEmpty(batch)) return null;",
     to: "for (const answer of answers) answer();\n  if (isEmpty(batch)) return null;",
   },
   {
     name: "commands are decided on the state before the later commits",
     rules: ["results", "managers", "schedule"],
-    file: "league-manager/shared-run/add-commits.ts",
+    file: "league-manager/shared-run/shared-ledger.ts",
     from: "  known.state = state;\n",
     to: "",
   },
@@ -40,21 +40,21 @@ export const SHARED_RUN_FAULTS: readonly Mutation[] = [
   {
     name: "the capacity of a referee is not part of the decision",
     rules: ["capacity"],
-    file: "league-manager/commands/matches.ts",
+    file: "league-manager/commands/match-commands.ts",
     from: "if (occupiedIn(state, refereeId) >= referee.maxConcurrent) {",
     to: "if (occupiedIn(state, refereeId) < 0) {",
   },
   {
     name: "an opened round has no jobs",
     rules: ["end"],
-    file: "league-manager/queue/job-changes.ts",
+    file: "league-manager/match-queue.ts",
     from: '      case "round_opened":\n',
     to: "",
   },
   {
     name: "a released match has no job",
     rules: ["end"],
-    file: "league-manager/queue/job-changes.ts",
+    file: "league-manager/match-queue.ts",
     from: "        add({ leagueId, matchId: event.match_id, epoch: event.epoch + 1 });\n",
     to: "",
   },
@@ -68,14 +68,14 @@ export const SHARED_RUN_FAULTS: readonly Mutation[] = [
   {
     name: "a manager that no referee answers keeps the jobs of the matches that it has assigned",
     rules: ["end"],
-    file: "league-manager/effects/dispatch/kept-jobs.ts",
+    file: "league-manager/effects/dispatch/dispatch.ts",
     from: "      if (up.length === 0) return false;\n",
     to: "",
   },
   {
     name: "a manager that starts misses the commits that others make while it loads the state",
     rules: ["managers", "errors"],
-    file: "league-manager/shared-run/load-shared-state.ts",
+    file: "league-manager/shared-run/shared-ledger.ts",
     from: `  const { number } = await database.commitsAfter(AFTER_ALL);
   return { ...(await loadState(database, leagueIds)), number };`,
     to: `  const loaded = await loadState(database, leagueIds);

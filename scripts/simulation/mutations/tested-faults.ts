@@ -25,8 +25,8 @@ export const TESTED_FAULTS: readonly TestedMutation[] = [
   },
   {
     name: "a manager that starts again takes only the matches of the first open round",
-    foundBy: "league-manager/queue/job-changes.test.ts",
-    file: "league-manager/queue/job-changes.ts",
+    foundBy: "league-manager/job-changes.test.ts",
+    file: "league-manager/match-queue.ts",
     from: "    league.openRounds.flatMap((roundId) => jobsOfRound(league, roundId).filter((job) => isOpenJob(league, job))),",
     to: `    league.currentRound === null
       ? []
@@ -84,7 +84,7 @@ export const TESTED_FAULTS: readonly TestedMutation[] = [
   {
     name: "a message of the manager to an inbox that its caller can cancel has no time limit",
     foundBy: "league-manager/inbox/homes.test.ts",
-    file: "league-manager/inbox/inbox-peers.ts",
+    file: "league-manager/inbox/manager-inboxes.ts",
     from: "const cancelTimer = clock.after(options.timeoutMs, () => timeout.abort());",
     to: "const cancelTimer = options.signal ? () => {} : clock.after(options.timeoutMs, () => timeout.abort());",
   },
