@@ -11,7 +11,7 @@ import { MoveRequest, MoveResponse, PlayerRegisterRequest, PlayerRegisterRespons
 import { envelopeIn } from "#shared/rpc/peer/peer.ts";
 import type { Turn } from "../player/sdk.ts";
 import { gameDocs, withGameDocs } from "./commands/game-docs.ts";
-import { namesOf, starterCode } from "./games/new-game.ts";
+import { namesOf, starterCode } from "./commands/own-game.ts";
 import { root } from "./testing/processes.ts";
 
 const SKIPPED = new Set(["node_modules", ".git", "data", "league-export"]);

@@ -30,15 +30,20 @@ import {
 } from "#shared/runtime/defaults.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { BOT_FILES } from "../player/loaders/bot-files.ts";
-import { addArchiveCommands, addPersonalDataCommands } from "./cli/archive.ts";
-import { addBotCommands } from "./cli/bots.ts";
-import { addCheckCommand } from "./cli/check.ts";
-import { exitWith, program, subcommand } from "./cli/command-line.ts";
-import { addDatabaseCommands } from "./cli/database.ts";
-import { withFormatOptions } from "./cli/format-options.ts";
-import { addGameCommands } from "./cli/games.ts";
-import { addMatchCommand } from "./cli/match.ts";
-import { addOperatorCommands } from "./cli/operator.ts";
+import {
+  addArchiveCommands,
+  addBotCommands,
+  addCheckCommand,
+  addDatabaseCommands,
+  addGameCommands,
+  addMatchCommand,
+  addOperatorCommands,
+  addPersonalDataCommands,
+  exitWith,
+  program,
+  subcommand,
+  withFormatOptions,
+} from "./command-line.ts";
 
 /** The default data folder of `league mcp`. It is in the project's folder, because an MCP host may start the command in any folder. */
 const MCP_DATA = fileURLToPath(new URL("../data/mcp", import.meta.url));

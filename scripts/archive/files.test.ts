@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { agentLogFile, canonical, contentsOf, MANIFEST, matchFile, RUN_FILE, writeExport } from "./files.ts";
+import { agentLogFile, canonical, contentsOf, MANIFEST, matchFile, RUN_FILE, writeExport } from "./format.ts";
 import { filesIn, type TestExports, testExports } from "./testing/exports.ts";
 
 const FILES = new Map([

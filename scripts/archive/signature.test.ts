@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { MANIFEST, matchFile, SIGNATURE, writeExport } from "./files.ts";
+import { MANIFEST, matchFile, SIGNATURE, writeExport } from "./format.ts";
 import { fingerprintOf, publicKeyIn, signer } from "./signature.ts";
 import { filesIn, type TestExports, testExports } from "./testing/exports.ts";
 import { forgeFile, type Json } from "./testing/forgery.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { EXIT, fileReason, StartError } from "#shared/runtime/process/exit.ts";
-import { canonical } from "./files.ts";
+import { canonical } from "./format.ts";
 
 /** The content of the signature file of a signed export. */
 export const Signature = z.strictObject({

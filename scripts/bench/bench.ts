@@ -5,8 +5,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { takeLimited } from "./limited.ts";
 import { type Conditions, FULL, MEASUREMENTS, QUICK, type Round } from "./rates.ts";
-import { LETTERS, measurementsOf, summarise } from "./summary/summary.ts";
-import { formatSummary } from "./summary/table.ts";
+import { formatSummary, LETTERS, measurementsOf, summarise } from "./summary.ts";
 
 /** `npm run bench`: measures rates of this project and the limits of the machine. All figures of a table come from the same run. */
 const options = withUsageExit(new Command("bench"))

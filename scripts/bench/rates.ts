@@ -2,18 +2,21 @@ import { freePort, freePorts } from "#shared/runtime/process/free-ports.ts";
 import type { ChessRate } from "./matches/chess.ts";
 import type { CodenamesRate } from "./matches/codenames.ts";
 import { type ExportCost, exportCost } from "./matches/export.ts";
-import { type LeagueRate, leagueRate, messageSizes, type Sizes } from "./matches/league.ts";
+import {
+  type LeagueRate,
+  leagueRate,
+  messageSizes,
+  type Sizes,
+  type TransportRates,
+  transportRates,
+} from "./matches/league.ts";
 import { type LocalRates, localRates } from "./matches/local-rates.ts";
-import { type ManagerStart, managerStart } from "./matches/manager-start.ts";
-import { type TransportRates, transportRates } from "./matches/transports.ts";
-import { type McpRates, mcpRates } from "./mcp/mcp.ts";
-import { type Waiting, waitingCost } from "./mcp/waiting.ts";
-import { type PageFigures, pageFigures } from "./pages/pages.ts";
-import { type WatchedLeague, watchedLeague } from "./pages/watched-league.ts";
+import { type McpRates, mcpRates, type Waiting, waitingCost } from "./mcp/mcp.ts";
+import { type PageFigures, pageFigures, type WatchedLeague, watchedLeague } from "./pages/pages.ts";
 import { type PeerRates, peerRates } from "./peers/peers.ts";
 import { launch, measure, type Rate, sleep } from "./process.ts";
 import { type RestRates, restRates } from "./rest/rest.ts";
-import { type Starts, startTimes } from "./start/start-times.ts";
+import { type ManagerStart, managerStart, type Starts, startTimes } from "./start-times.ts";
 
 /** The durations and sizes of a round, which takes each measurement once. */
 export interface Pace {

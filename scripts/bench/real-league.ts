@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
-import { moveCount } from "./matches/moves.ts";
-import { launchPlayers } from "./players.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import type { SeveralPlayers } from "../../player/several.ts";
 import { launch, type Measured, temporaryFolder } from "./process.ts";
 
 /** The id of the league. */
@@ -20,7 +20,7 @@ interface RealLeagueOptions {
 }
 
 /** A league with a manager, a referee and players, each in a process. */
-export interface RealLeague {
+interface RealLeague {
   /** The origin of the manager. */
   readonly url: string;
   readonly manager: Measured;
@@ -65,4 +65,42 @@ export async function startRealLeague({
       rmSync(data, { recursive: true, force: true });
     },
   };
+}
+
+interface Players {
+  /** The folder of their data. */
+  readonly data: string;
+  /** The endpoint of their manager. */
+  readonly manager: string;
+  /** A port for each player. */
+  readonly ports: readonly number[];
+  readonly nodeArgs?: readonly string[];
+}
+
+/** Starts one process with a player for each port, which have the bot `random`. */
+export function launchPlayers({ data, manager, ports, nodeArgs = [] }: Players): Promise<Measured> {
+  const several: SeveralPlayers = {
+    ...{ name: "players", data, games: [] },
+    players: ports.map((port) => ({
+      ...{ name: `player ${port}`, bot: "random", host: "127.0.0.1", ports: [port] },
+      ...{ manager, dataFolder: data },
+    })),
+  };
+  return launch("player/several.ts", [JSON.stringify(several)], { nodeArgs });
+}
+
+/** The number of moves that a referee has committed to its file. */
+interface MoveCount {
+  (): number;
+  close(): void;
+}
+
+/** Counts moves in the file of a referee. */
+export function moveCount(file: string): MoveCount {
+  const db = openSqlite(file, "");
+  // Rows are never deleted, so the last rowid is the number of rows. One row of each session is not a move.
+  const count = db.prepare(
+    "SELECT (SELECT coalesce(max(rowid), 0) FROM log) - (SELECT count(*) FROM sessions) AS moves",
+  );
+  return Object.assign(() => Number(count.get()?.moves), { close: () => db.close() });
 }

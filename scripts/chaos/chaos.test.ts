@@ -6,12 +6,12 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Config } from "#shared/runtime/config/config.ts";
 import { assignMatch, releaseMatch } from "../../league-manager/commands/match-commands.ts";
-import { matchFile } from "../archive/files.ts";
+import { matchFile } from "../archive/format.ts";
 import { type TestRun, writeStore } from "../archive/testing/store.ts";
 import { startTestLeague } from "../testing/in-process-league.ts";
 import { cleanUp, start } from "../testing/processes.ts";
 import type { Seen } from "./bot.ts";
-import { check } from "./check.ts";
+import { check } from "./chaos.ts";
 
 const bot = fileURLToPath(new URL("./bot.ts", import.meta.url));
 const leagues = [

@@ -2,11 +2,11 @@ import type { Game } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { AskFault } from "../../referee/match/ask-fault.ts";
-import type { Call, Caller } from "./league/caller.ts";
-import type { Matches } from "./league/matches.ts";
-import type { RegistrationRecord } from "./league/registration-desk.ts";
-import type { Subject } from "./league/subject.ts";
-import type { Exchange } from "./wire/exchange.ts";
+import type { Call, Caller } from "./caller.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Matches } from "./matches.ts";
+import type { RegistrationRecord } from "./registration-desk.ts";
+import type { Subject } from "./subject.ts";
 
 /** A fault of the player, or behaviour that the protocol advises against. */
 export interface Finding {

@@ -1,17 +1,18 @@
-import { appendFileSync, mkdirSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "#shared/lib/clock.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { createSupervisor, type Supervisor } from "#shared/runtime/process/supervisor.ts";
+import { requireProgram } from "#shared/runtime/testing/packages.ts";
 import type { LiveEvent } from "../../league-manager/projections/live-events.ts";
-import { type Agents, managerSpecs, playerSpecs, refereeSpecs, writeConfig } from "./agents.ts";
+import { type Agents, managerSpecs, playerSpecs, refereeSpecs, untilReady, writeConfig } from "./agents.ts";
+import { CpuMeter, type MeteredGroup } from "./cpu-meter.ts";
 import type { ClusterDatabase } from "./database.ts";
-import { type Forwarder, startForwarder } from "./faults/forwarder.ts";
-import { CpuMeter, type MeteredGroup } from "./figures/cpu-meter.ts";
-import { startHaproxy } from "./haproxy.ts";
+import { type Forwarder, startForwarder } from "./forwarder.ts";
 import type { PlannedLeague } from "./leagues.ts";
-import { Progress } from "./progress.ts";
 
 /** The shape of a cluster. */
 interface ClusterShape {
@@ -153,4 +154,90 @@ function groupsOf(
     { name: "database", roots: () => [database?.pid() ?? []].flat() },
     { name: "proxy", roots: () => proxyPids },
   ];
+}
+
+const PATHS = ["/usr/sbin/haproxy"];
+const HAPROXY_START_MS = 10_000;
+
+/** HAProxy in front of the managers of a run. */
+interface Proxy {
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** Starts HAProxy on a port of loopback. It passes each request to a manager that is ready. */
+async function startHaproxy(folder: string, port: number, managerPorts: readonly number[]): Promise<Proxy> {
+  const program = requireProgram(PATHS, "haproxy");
+  const file = join(folder, "haproxy.cfg");
+  writeFileSync(file, configOf(port, managerPorts));
+  // The system ends HAProxy when this process ends in any way.
+  const args = ["--pdeathsig", "TERM", program, "-db", "-f", file];
+  const child = spawn("setpriv", args, { stdio: ["ignore", "ignore", "pipe"] });
+  let errors = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    errors = (errors + chunk.toString()).slice(-4_000);
+  });
+  if (!(await untilReady(port, HAPROXY_START_MS))) {
+    await end(child);
+    throw new StartError(`HAProxy does not pass requests to the managers: ${errors}`, EXIT.failed);
+  }
+  return { pid: child.pid ?? 0, stop: () => end(child) };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  await ended;
+}
+
+const configOf = (port: number, managerPorts: readonly number[]): string => `
+global
+  maxconn 4000
+defaults
+  mode http
+  timeout connect 2s
+  timeout client 1h
+  timeout server 1h
+  timeout tunnel 1h
+  retries 3
+  option redispatch
+frontend managers
+  bind 127.0.0.1:${port}
+  default_backend managers
+backend managers
+  balance roundrobin
+  option httpchk
+  http-check send meth GET uri /ready ver HTTP/1.1 hdr Host 127.0.0.1
+  default-server check inter 500ms fall 1 rise 1 on-marked-down shutdown-sessions
+${managerPorts.map((managerPort, index) => `  server manager${index + 1} 127.0.0.1:${managerPort}`).join("\n")}
+`;
+
+/** The number of completed matches of a run, as its managers report them. Each manager reports every match. */
+class Progress {
+  readonly #completed = new Map<string, number>();
+  readonly #waiting = new Set<{ readonly count: number; readonly resolve: () => void }>();
+
+  event(live: LiveEvent): void {
+    if (live.type !== "match_completed") return;
+    const before = this.#completed.get(live.league_id) ?? 0;
+    if (live.completed <= before) return;
+    this.#completed.set(live.league_id, live.completed);
+    for (const waiting of this.#waiting) {
+      if (this.matches < waiting.count) continue;
+      this.#waiting.delete(waiting);
+      waiting.resolve();
+    }
+  }
+
+  /** The number of completed matches. */
+  get matches(): number {
+    return [...this.#completed.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Resolves when this number of matches is completed. */
+  reached(count: number): Promise<void> {
+    if (this.matches >= count) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.add({ count, resolve }));
+  }
 }

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { cleanUp, start } from "../testing/processes.ts";
-import type { InjectedFault } from "./faults/injector.ts";
-import { FAULT_KINDS } from "./faults/plan.ts";
-import type { ClusterReport } from "./figures/report.ts";
+import { FAULT_KINDS, type InjectedFault } from "./faults.ts";
+import type { ClusterReport } from "./figures.ts";
 
 const SHAPE = ["--players", "12", "--matches", "130", "--managers", "3", "--referees", "2", "--no-compare"];
 

@@ -6,8 +6,7 @@ import { messageOf } from "#shared/lib/result.ts";
 import { countOption, playersOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { startPostgres } from "#shared/store/testing/postgres-server.ts";
-import { compareCosts } from "./figures/comparison.ts";
-import { type ClusterReport, costLines, proofLines } from "./figures/report.ts";
+import { type ClusterReport, compareCosts, costLines, proofLines } from "./figures.ts";
 import { planLeagues } from "./leagues.ts";
 import { proveRun } from "./proof.ts";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Game } from "#shared/games/game.ts";
-import { systemClock } from "#shared/lib/clock.ts";
+import { type Clock, systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { escapeJson } from "#shared/lib/text.ts";
 import { parseEndpoint } from "#shared/protocol/addresses.ts";
@@ -10,23 +10,18 @@ import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { wildcardHost } from "#shared/rpc/http/machine-addresses.ts";
 import { httpNetwork } from "#shared/rpc/network.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
-import { type PermissionFlags, permissionsOf } from "#shared/runtime/command-options.ts";
+import { type PermissionFlags, permissionArgs, permissionsOf } from "#shared/runtime/command-options.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { createSupervisor } from "#shared/runtime/process/supervisor.ts";
+import { Caller } from "../check/caller.ts";
 import type { CheckId } from "../check/check.ts";
-import { checkPlayer } from "../check/check-player.ts";
-import { startBot } from "../check/league/bot-process.ts";
-import { Caller } from "../check/league/caller.ts";
-import { withDialect } from "../check/league/dialect-search.ts";
-import type { GivenOptions } from "../check/league/game-settings.ts";
-import { Matches } from "../check/league/matches.ts";
-import { openRegistrationDesk, type RegistrationDesk } from "../check/league/registration-desk.ts";
-import type { Subject } from "../check/league/subject.ts";
-import { urlPlayer } from "../check/league/url-player.ts";
-import { closingLine, documentOf, linesOf } from "../check/report/report.ts";
-import { CHECKS, type CheckResult } from "../check/run-checks.ts";
-import { givenOptions } from "../games/game-options.ts";
-import { namedGame } from "../games/named-game.ts";
+import { CHECKS, type CheckResult, checkPlayer } from "../check/check-player.ts";
+import { closingLine, documentOf, linesOf } from "../check/check-report.ts";
+import { type GivenOptions, Matches, withDialect } from "../check/matches.ts";
+import { openRegistrationDesk, type RegistrationDesk } from "../check/registration-desk.ts";
+import { type Subject, urlPlayer } from "../check/subject.ts";
+import { givenOptions, namedGame } from "./named-game.ts";
 
 interface CheckFlags extends PermissionFlags {
   readonly listen?: boolean;
@@ -237,3 +232,49 @@ function checksOf(names: readonly string[] | undefined): readonly CheckId[] | nu
 
 /** The values of an option, which may also be separated by commas. */
 const listed = (values: readonly string[]): readonly string[] => values.flatMap((value) => value.split(","));
+
+/** A player process that was started with the bot of the user. */
+interface BotProcess {
+  /** Rejects with StartError if the process ends before it listens or cannot be kept running. Never resolves. */
+  readonly failed: Promise<never>;
+  /** Returns the last lines that the process has printed since the previous call. */
+  takeOutput(): readonly string[];
+  stop(): Promise<void>;
+}
+
+interface BotProcessOptions {
+  readonly bot: string;
+  readonly manager: string;
+  readonly dataFolder: string;
+  readonly allow: BotPermissions;
+  readonly clock: Clock;
+}
+
+const NAME = "player";
+const MAX_LINES = 5;
+
+/** Starts `league join` with a bot in a separate process. */
+export function startBot({ bot, manager, dataFolder, allow, clock }: BotProcessOptions): BotProcess {
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => {}); // the caller may have stopped waiting for it
+  let lines: string[] = [];
+  const supervisor = createSupervisor({
+    clock,
+    onEvent: () => {},
+    onLine: (_, line) => {
+      lines = [...lines, line].slice(-MAX_LINES);
+    },
+    onFatal: (message, exitCode) => failed.reject(new StartError([...lines, message].join("\n"), exitCode)),
+  });
+  const args = ["join", bot, "--name", NAME, "--manager", manager, "--data", dataFolder, ...permissionArgs(allow)];
+  void supervisor.start({ name: NAME, script: "scripts/league.ts", args, isExpendable: true });
+  return {
+    failed: failed.promise,
+    takeOutput() {
+      const taken = lines;
+      lines = [];
+      return taken;
+    },
+    stop: () => supervisor.stop(),
+  };
+}

@@ -1,10 +1,14 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { styleText } from "node:util";
 import { z } from "zod";
-import { systemClock } from "#shared/lib/clock.ts";
+import { type Clock, systemClock } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
+import { parseEndpoint } from "#shared/protocol/addresses.ts";
 import type { CallerAnswer, CallerQuestion } from "#shared/rpc/jsonrpc/caller-input.ts";
+import { type CompletionFault, Completions, completionOf } from "#shared/rpc/llm/completions.ts";
 import { type CallResult, connectMcpHost, type McpHost } from "#shared/rpc/mcp/stateless-client.ts";
 import { httpNetwork } from "#shared/rpc/network.ts";
 import { DATA_FOLDER, LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
@@ -14,11 +18,10 @@ import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { LEAGUE_COMMAND, VERSION } from "#shared/runtime/program.ts";
+import { wordsIn } from "../../referee/codenames/answers.ts";
 import { startReferee } from "../../referee/service.ts";
-import { type OpenGame, openGames } from "../codenames/games.ts";
-import { createModel, type Model } from "../codenames/model.ts";
-import { type CodenamesFlags, planOf } from "../codenames/plan.ts";
-import { TerminalForms } from "../codenames/terminal-forms.ts";
+import { readJson, writeJsonAtomically } from "../run/json-file.ts";
+import { TerminalForms } from "./terminal-forms.ts";
 
 /** The referee of the game, in this process or at a URL. */
 interface GameReferee {
@@ -211,3 +214,259 @@ function continueHint({ data }: CodenamesFlags, token: string): string {
   // The token follows "=", because it may begin with a dash.
   return `The game is stored. Continue it with: ${command} --continue=${token}${data === DATA_FOLDER ? "" : ` --data ${data}`}`;
 }
+
+/** The options of `league codenames`. */
+export interface CodenamesFlags {
+  readonly llm?: string;
+  readonly model?: string;
+  readonly keyEnv?: string;
+  readonly timeoutMs: number;
+  readonly maxTokens?: number;
+  /** Roles separated by commas, `none` or `all`. */
+  readonly people?: string;
+  readonly redSpymaster?: "user" | "llm";
+  readonly redTeam?: "user" | "llm";
+  readonly blueSpymaster?: "user" | "llm";
+  readonly blueTeam?: "user" | "llm";
+  readonly words?: string;
+  readonly url?: string;
+  readonly data: string;
+  /** The token of a game, or true for the newest open game. */
+  readonly continue?: string | true;
+}
+
+/** The checked options of `league codenames`. */
+interface Plan {
+  /** The token of the game to continue; null for a new game. */
+  readonly token: string | null;
+  /** The stored data of the game to continue; null if there is none. */
+  readonly game: OpenGame | null;
+  /** The URL of the referee; null for a referee in this process. */
+  readonly url: string | null;
+  /** The players; null if only the token of the game is known. */
+  readonly players: Players | null;
+  readonly llm: Pick<ModelOptions, "url" | "model" | "key" | "maxTokens"> | null;
+  readonly keyEnv: string;
+  readonly words: { readonly source: string; readonly words: string } | null;
+  readonly canFillForms: boolean;
+}
+
+const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
+const DEFAULT_PEOPLE = "red_team";
+const DEFAULT_KEY = "OPENAI_API_KEY";
+
+const usageError = (message: string): never => {
+  throw new StartError(`${message}\n(use --help to list the options)`, EXIT.usage);
+};
+
+/** Checks the options. Throws StartError if they are invalid, or if there is no game to continue. */
+export function planOf(flags: CodenamesFlags, games: OpenGames): Plan {
+  const game = flags.continue === undefined ? null : gameToContinue(flags, games);
+  const token = game?.game_token ?? (typeof flags.continue === "string" ? flags.continue : null);
+  const url = flags.url ?? game?.url ?? null;
+  if (url !== null && !parseEndpoint(url)) usageError(`--url: ${url} is not an HTTP address`);
+  if (token !== null && (flags.people ?? flags.words ?? givenRoles(flags).at(0)) !== undefined) {
+    usageError("--continue uses the players and words of the game; leave out the options for them");
+  }
+  const players = game?.players ?? (token === null ? playersOf(flags) : null);
+  const words = flags.words === undefined ? null : wordsOf(flags.words);
+  const keyEnv = flags.keyEnv ?? game?.llm?.key_env ?? DEFAULT_KEY;
+  const llm = llmOf(flags, game?.llm ?? null, keyEnv);
+  const needsLlm = players !== null && Object.values(players).includes("llm");
+  if (needsLlm && !llm) usageError("add --llm URL and --model NAME: some roles are played by an LLM");
+  if (words?.source === "llm" && !llm) usageError("--words llm needs --llm URL and --model NAME");
+  const canFillForms = words !== null || players === null || Object.values(players).includes("user");
+  return {
+    token,
+    game,
+    url,
+    players,
+    llm: needsLlm || players === null || words ? llm : null,
+    keyEnv,
+    words,
+    canFillForms,
+  };
+}
+
+function gameToContinue(flags: CodenamesFlags, games: OpenGames): OpenGame | null {
+  const token = flags.continue === true ? null : (flags.continue ?? null);
+  const found = games.find(token);
+  if (found || (token !== null && flags.url !== undefined)) return found;
+  const missing = token === null ? "no open game of Codenames" : "no open game with this token";
+  throw new StartError(`${missing} in ${flags.data}; to continue a game of a running referee, add its token and --url`);
+}
+
+function llmOf(flags: CodenamesFlags, stored: OpenGame["llm"], keyEnv: string): Plan["llm"] {
+  const url = flags.llm ?? stored?.url;
+  const model = flags.model ?? stored?.model;
+  if (url === undefined && model === undefined) return null;
+  if (url === undefined || model === undefined) return usageError("--llm URL and --model NAME must be used together");
+  if (!parseEndpoint(url)) usageError(`--llm: ${url} is not an HTTP address`);
+  const key = process.env[keyEnv] ?? null;
+  if (key === null && flags.keyEnv !== undefined) usageError(`--key-env: ${keyEnv} is not set in the environment`);
+  return { url, model, key, maxTokens: flags.maxTokens ?? stored?.max_tokens ?? null };
+}
+
+const givenRoles = ({ redSpymaster, redTeam, blueSpymaster, blueTeam }: CodenamesFlags) =>
+  [redSpymaster, redTeam, blueSpymaster, blueTeam].filter((kind) => kind !== undefined);
+
+function playersOf(flags: CodenamesFlags): Players {
+  const { people = DEFAULT_PEOPLE } = flags;
+  const userRoles: readonly string[] = people === "all" ? ROLES : people === "none" ? [] : people.split(",");
+  const unknown = userRoles.find((name) => !ROLES.some((role) => role === name));
+  if (unknown !== undefined)
+    usageError(`--people: "${unknown}" is not a role; choose from ${ROLES.join(", ")}, all and none`);
+  const kindOf = (role: string): "user" | "llm" => (userRoles.includes(role) ? "user" : "llm");
+  return {
+    red_spymaster: flags.redSpymaster ?? kindOf("red_spymaster"),
+    red_team: flags.redTeam ?? kindOf("red_team"),
+    blue_spymaster: flags.blueSpymaster ?? kindOf("blue_spymaster"),
+    blue_team: flags.blueTeam ?? kindOf("blue_team"),
+  };
+}
+
+function wordsOf(text: string): Plan["words"] {
+  if (text === "built-in" || text === "llm") return { source: text, words: "" };
+  const found = wordsIn({ kind: "form", action: "accept", content: { words: text } });
+  if ("problem" in found)
+    return usageError(`--words: write built-in, llm or 25 words separated by commas: ${found.problem}`);
+  return { source: "own", words: text };
+}
+
+const PlayerKind = z.enum(["user", "llm"]);
+const roles = { red_spymaster: PlayerKind, red_team: PlayerKind, blue_spymaster: PlayerKind, blue_team: PlayerKind };
+export const Players = z.object(roles);
+export type Players = z.infer<typeof Players>;
+
+/** A game that was started and is not over. */
+const OpenGame = z.object({
+  game_token: z.string(),
+  begun_at: z.string(),
+  /** The URL of the referee; null for a referee in the process of the command, whose data file is named after `port`. */
+  url: z.string().nullable(),
+  port: z.int().nullable(),
+  players: Players,
+  /** The model of the last start of the command. The key is not stored. */
+  llm: z.object({ url: z.string(), model: z.string(), key_env: z.string(), max_tokens: z.int().nullable() }).nullable(),
+});
+export type OpenGame = z.infer<typeof OpenGame>;
+
+/** The open games of a data folder, for `--continue`. Each game has one file. */
+export interface OpenGames {
+  add(game: OpenGame): void;
+  remove(token: string): void;
+  /** Returns the game with this token, or the newest game if the token is null. Returns null if there is none. */
+  find(token: string | null): OpenGame | null;
+}
+
+/** Opens the games of a data folder. */
+export function openGames(dataFolder: string): OpenGames {
+  const folder = join(dataFolder, "codenames");
+  const fileOf = (token: string): string => join(folder, `${sha256Hex(token).slice(0, 16)}.json`);
+  const read = (file: string): OpenGame | null => {
+    const parsed = OpenGame.safeParse(readJson(file));
+    return parsed.success ? parsed.data : null;
+  };
+  return {
+    add(game) {
+      mkdirSync(folder, { recursive: true });
+      writeJsonAtomically(fileOf(game.game_token), game);
+    },
+    remove: (token) => rmSync(fileOf(token), { force: true }),
+    find(token) {
+      if (token !== null) return read(fileOf(token));
+      const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".json")) : [];
+      const games = names.flatMap((name) => read(join(folder, name)) ?? []);
+      return games.sort((a, b) => a.begun_at.localeCompare(b.begun_at)).at(-1) ?? null;
+    },
+  };
+}
+
+export interface ModelOptions {
+  /** The base of an OpenAI-compatible API, e.g. `http://127.0.0.1:11434/v1`. */
+  readonly url: string;
+  readonly model: string;
+  /** The API key; never printed. */
+  readonly key: string | null;
+  /** The maximum number of tokens of an answer; null for the number that the prompt names. */
+  readonly maxTokens: number | null;
+  /** The time limit for one answer, with pauses and repetitions. */
+  readonly timeoutMs: number;
+  /** Aborts all requests. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** Prints a line for the user. */
+  print(line: string): void;
+}
+
+/**
+ * Answers the prompts of an MCP server with a model at an OpenAI-compatible endpoint. A single failure is returned as a failed answer, and the game
+ * repeats the prompt. Rejects with StartError if the endpoint fails three times in a row or rejects the caller, so that no player loses turns by it.
+ */
+export interface Model {
+  answer(prompt: Extract<CallerQuestion, { kind: "prompt" }>): Promise<CallerAnswer>;
+  /** Closes the connections to the endpoint. */
+  close(): Promise<void>;
+}
+
+const FAILURES_IN_A_ROW = 3;
+/** The causes for which an endpoint rejects every request of the caller. */
+const REJECTIONS: ReadonlySet<CompletionFault["cause"]> = new Set(["wrong_key", "unknown_model"]);
+
+/** Creates a model. */
+export function createModel(options: ModelOptions): Model {
+  const { timeoutMs, maxTokens, clock, print } = options;
+  const completions = new Completions(options);
+  const { endpoint } = completions;
+  let failures = 0;
+  const failed = (message: string, isDown: boolean): CallerAnswer => {
+    const reason = printable(message);
+    if (isDown && ++failures >= FAILURES_IN_A_ROW) {
+      throw new StartError(`the LLM at ${endpoint} failed ${failures} times in a row: ${reason}`, EXIT.failed);
+    }
+    print(`the LLM gave no answer: ${reason}`);
+    return { kind: "failed", reason };
+  };
+
+  return {
+    close: () => completions.close(),
+    async answer({ system, text, maxTokens: maxTokensOfPrompt }) {
+      const endsAtMs = clock.monotonic() + timeoutMs;
+      const messages = [
+        { role: "system", content: system },
+        { role: "user", content: text },
+      ] as const;
+      const completed = await completions.request(
+        { messages, maxTokens: maxTokens ?? maxTokensOfPrompt },
+        {
+          signal: AbortSignal.any([clock.timeout(timeoutMs), options.signal]),
+          remainingMs: () => endsAtMs - clock.monotonic(),
+          onRepeat: (reason, pauseMs) => print(`the LLM ${reason}; repeating the request in ${pauseMs / 1000} s`),
+        },
+      );
+      options.signal.throwIfAborted();
+      const completion = completionOf(completed, (quoted) => completions.masked(quoted));
+      if (!completion.ok) {
+        const { cause, message, detail } = completion.error;
+        if (REJECTIONS.has(cause)) throw new StartError(`the LLM at ${endpoint} answered ${printable(message)}`);
+        if (cause === "timeout") return failed(`no answer within ${timeoutMs} ms`, true);
+        return failed(cause === "bad_completion" ? detail : message, true);
+      }
+      failures = 0;
+      const { text: answer, refusal, isCutOff } = completion.value;
+      if (answer !== "") return { kind: "text", text: answer };
+      if (refusal !== null) return failed(`the model refused: ${refusal}`, false);
+      return failed(
+        `the answer is empty${isCutOff ? ": it was cut off; raise the limit with --max-tokens" : ""}`,
+        false,
+      );
+    },
+  };
+}
+
+/** Returns a text on one line, without control characters. */
+const printable = (text: string): string =>
+  text
+    .replace(/[\p{C}\s]+/gu, " ")
+    .trim()
+    .slice(0, 200);

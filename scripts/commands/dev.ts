@@ -10,7 +10,7 @@ import { isGameFile } from "#shared/runtime/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { importedFiles } from "../../player/isolation/imported-files.ts";
 import { BOT_FILES, isBotFile, isModuleFile, programIn } from "../../player/loaders/bot-files.ts";
-import { botIn } from "../games/bots-of-command.ts";
+import { botIn } from "./named-bots.ts";
 
 interface DevFlags extends PermissionFlags {
   readonly game?: string;

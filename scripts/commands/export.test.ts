@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { canonical, MANIFEST, matchFile } from "../archive/files.ts";
+import { canonical, MANIFEST, matchFile } from "../archive/format.ts";
 import { cleanUp, type Ended, league, newFolder, root, STACK_LINE, start } from "../testing/processes.ts";
 import { RPS, run, testLeague } from "../testing/test-league.ts";
 

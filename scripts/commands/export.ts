@@ -6,17 +6,17 @@ import { DATA_FOLDER } from "#shared/runtime/defaults.ts";
 import { loadGames } from "#shared/runtime/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import type { Standing } from "#shared/standings/standings.ts";
-import { type Export, exportOf, exportOfDatabase } from "../archive/export/export-store.ts";
-import { findStore } from "../archive/export/find-store.ts";
-import { MANIFEST, writeExport } from "../archive/files.ts";
+import { type Export, exportOf, exportOfDatabase } from "../archive/export-store.ts";
+import { MANIFEST, writeExport } from "../archive/format.ts";
 import { htmlReport } from "../archive/reports/html.ts";
 import { EXPORT_FOLDER, REPORT_FOLDER, type ReportFormat } from "../archive/reports/report-formats.ts";
 import { type ReportLeague, withLeagues, withLeaguesOfDatabase } from "../archive/reports/report-run.ts";
 import { writeReports } from "../archive/reports/write-reports.ts";
 import { publicKeyIn, signer } from "../archive/signature.ts";
+import { findStore } from "../archive/stored-run.ts";
 import { type Verified, verifyExport } from "../archive/verify/verify.ts";
-import { databaseName } from "../database/open.ts";
 import { standingsTable } from "../run/tables.ts";
+import { databaseName } from "./open-database.ts";
 
 interface ExportFlags {
   /** `json` for the export that can be verified, or reports. */

@@ -13,18 +13,16 @@ import type { SprtOptions } from "#shared/statistics/sprt.ts";
 import type { League } from "../../league-manager/league/league.ts";
 import { withLeagues } from "../archive/reports/report-run.ts";
 import { writeReports } from "../archive/reports/write-reports.ts";
-import { namedBots } from "../games/bots-of-command.ts";
-import { gameHead } from "../games/game-options.ts";
-import { matchDocument } from "../match/document.ts";
 import { durationText } from "../match/live-line.ts";
 import { playLocally } from "../match/local/play-locally.ts";
 import { playOverWire } from "../match/play-over-wire.ts";
-import { reportText } from "../match/report.ts";
+import { matchDocument, reportText } from "../match/report.ts";
 import { type MatchState, type MatchTerms, matchState } from "../match/result.ts";
-import { pairCount, type SetupFlags, setupOf } from "../match/setup.ts";
-import type { MatchSystem } from "../match/system.ts";
+import { type MatchSystem, pairCount, type SetupFlags, setupOf } from "../match/setup.ts";
 import { isMatchRun, readTerms, type Terms, writeTerms } from "../match/terms-file.ts";
 import { beginRun, type RunFolder, resumeRun } from "../run/run-folder.ts";
+import { namedBots } from "./named-bots.ts";
+import { gameHead } from "./named-game.ts";
 
 interface MatchFlags extends SetupFlags {
   readonly json?: boolean;

@@ -9,10 +9,9 @@ import { DEFAULT_CONFIG } from "#shared/runtime/defaults.ts";
 import { isGameFile } from "#shared/runtime/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { isInstalled, LEAGUE_COMMAND } from "#shared/runtime/program.ts";
-import { inShell } from "../cli/shell-word.ts";
-import { optionsOfCommand } from "../games/game-options.ts";
-import { namedGame } from "../games/named-game.ts";
 import { gameDocs } from "./game-docs.ts";
+import { namedGame, optionsOfCommand } from "./named-game.ts";
+import { inShell } from "./shell-word.ts";
 import { writeStarter } from "./starter-folder.ts";
 
 interface NewBotFlags {

@@ -7,7 +7,7 @@ import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { readBody } from "#shared/rpc/http/request.ts";
 import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
-import { showStatus } from "../operator/running.ts";
+import { showStatus } from "./operator.ts";
 
 const LEAGUE = {
   ...{ league_id: "rps", game: "rps.v1", format: "round-robin", format_options: {}, late_entry: "closed", clock: null },

@@ -22,13 +22,13 @@ import { resultLine } from "../../league-manager/projections/live-lines.ts";
 import type { ResultsDocument } from "../../league-manager/projections/results-document.ts";
 import { MANAGER_SCHEMA, managerStore } from "../../league-manager/store/manager-store.ts";
 import { isBotFile, isModuleFile } from "../../player/loaders/bot-files.ts";
-import { gameOf, namedBots } from "../games/bots-of-command.ts";
-import { gameHead, optionsOfCommand } from "../games/game-options.ts";
+import type { PlayerProcess } from "../run/agents.ts";
 import { llmLines } from "../run/llm-totals.ts";
-import type { PlayerProcess } from "../run/player-specs.ts";
 import { silentProgress } from "../run/progress.ts";
 import { runLeagues } from "../run/run.ts";
 import { beginRun, type RunFolder } from "../run/run-folder.ts";
+import { gameOf, namedBots } from "./named-bots.ts";
+import { gameHead, optionsOfCommand } from "./named-game.ts";
 
 interface PlayFlags extends PermissionFlags {
   /** The id, the name or the file of a game; absent for the game of the bots. */

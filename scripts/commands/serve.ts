@@ -11,14 +11,13 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { createSupervisor } from "#shared/runtime/process/supervisor.ts";
 import { qrCode } from "#shared/runtime/qr-code.ts";
 import type { LiveEvent } from "../../league-manager/projections/live-events.ts";
-import { assertDatabaseUrl } from "../database/open.ts";
 import { managerUrlOf, startAgents } from "../run/agents.ts";
-import { withClock } from "../run/clock-override.ts";
-import { type FormatFlags, withFormat } from "../run/format-override.ts";
+import { type FormatFlags, withClock, withFormat } from "../run/config-overrides.ts";
 import { writeJsonAtomically } from "../run/json-file.ts";
 import { createProgress } from "../run/progress.ts";
 import { standingsTable, withResult } from "../run/tables.ts";
 import { addressLines, isOpenToNetwork, managerUrls, startHint } from "./manager-addresses.ts";
+import { assertDatabaseUrl } from "./open-database.ts";
 import { readConfig } from "./run.ts";
 
 interface ServeFlags extends FormatFlags {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { isLongRun } from "#shared/lib/testing/long-run.ts";
-import { runProgram } from "./interfaces/commands.ts";
+import { runProgram } from "./commands.ts";
 
 it("the program gives what the golden record has: `npm run golden -- compare` lists each difference", async () => {
   const sample = isLongRun ? [] : ["--sample"];

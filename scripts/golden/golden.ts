@@ -6,7 +6,7 @@ import { counted } from "#shared/lib/text.ts";
 import { countOption, withExamples, withUsageExit } from "#shared/runtime/command-options.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { type Difference, differencesBetween } from "./differences.ts";
-import { DIFFERENT_PLANS, SEEDS } from "./leagues/plans.ts";
+import { DIFFERENT_PLANS, SEEDS } from "./leagues.ts";
 import { makeParts } from "./make.ts";
 import { PARTS, type Texts } from "./parts.ts";
 
@@ -68,7 +68,7 @@ program
   .description("Applies planted changes to copies of the program, one at a time, and checks that each is found.")
   .option("--only <text>", "the changes whose names contain this text")
   .action(async ({ only = "" }: { readonly only?: string }) => {
-    const { prove } = await import("./planted/prove.ts");
+    const { prove } = await import("./planted-changes.ts");
     process.exitCode = (await prove(only, print)) ? EXIT.ok : EXIT.failed;
   });
 

@@ -1,11 +1,9 @@
 import { gameIds } from "#shared/games/registry.ts";
 import { configSchema } from "../commands/config-schema.ts";
-import { helpTexts } from "./interfaces/commands.ts";
-import { documentsOf } from "./interfaces/documents.ts";
-import { exportedFolders, FOLDERS, namesIn, printedDocuments, verifiedExports } from "./interfaces/fixtures.ts";
-import { interfacesOfServers } from "./interfaces/servers.ts";
-import { leaguesOf } from "./leagues/leagues.ts";
-import { DIALECTS, messagesOf } from "./leagues/messages.ts";
+import { exportedFolders, FOLDERS, helpTexts, namesIn, printedDocuments, verifiedExports } from "./commands.ts";
+import { documentsOf, interfacesOfServers } from "./interfaces.ts";
+import { leaguesOf } from "./leagues.ts";
+import { DIALECTS, messagesOf } from "./messages.ts";
 
 /** The texts of some files of the record, by file name. */
 export type Texts = ReadonlyMap<string, string>;

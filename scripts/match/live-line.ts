@@ -1,6 +1,9 @@
 import { styleText } from "node:util";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
+import { sprtText } from "#shared/statistics/sprt.ts";
 import { cutToWidth } from "../run/progress.ts";
+import { eloText, likelihoodText, percentText } from "./report.ts";
+import { type MatchState, namesIn, ratingsOf } from "./result.ts";
 
 /** A line at the bottom of a terminal that is redrawn while games are played. */
 export interface LiveLine {
@@ -93,4 +96,33 @@ export function durationText(seconds: number): string {
   if (whole < 60) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+/** The live line of a match: the state of the games, and their pace. */
+export function statusText(state: MatchState, pace: Pace): string {
+  const { completed, total } = state.games;
+  const [only, second] = state.comparisons;
+  const gamesLeft = state.test ? (only?.gamesNeeded ?? null) : total - completed;
+  const speed = pace.of(completed, gamesLeft);
+  const rate = speed === null ? [] : [`${speed.perSecond.toFixed(speed.perSecond < 10 ? 1 : 0)} games/s`];
+  const left = speed?.secondsLeft == null ? [] : [`${durationText(speed.secondsLeft)} left`];
+  const score =
+    only && second === undefined
+      ? [
+          `${only.wins}-${only.draws}-${only.losses}`,
+          percentText(only),
+          `Elo ${eloText(only)}`,
+          `LOS ${likelihoodText(only.strength.superiority)}`,
+          ...(only.sprt ? [sprtText(only.sprt)] : []),
+        ]
+      : [leaders(state)];
+  return [`${completed}/${total}`, ...score, ...rate, ...left].join("  ");
+}
+
+function leaders(state: MatchState): string {
+  const nameOf = namesIn(state);
+  return ratingsOf(state)
+    .slice(0, 3)
+    .map(({ player, rating, error }) => `${nameOf(player)} ${rating.toFixed(0)} ± ${error.toFixed(0)}`)
+    .join(", ");
 }

@@ -4,18 +4,20 @@ import { SPRT_MAX_GAMES } from "#shared/formats/sprt-format.ts";
 import { sidesOf } from "#shared/formats/teams.ts";
 import type { Game } from "#shared/games/game.ts";
 import type { GameId } from "#shared/games/registry.ts";
+import type { Clock } from "#shared/lib/clock.ts";
+import type { Ids } from "#shared/lib/ids.ts";
 import type { TimeControl } from "#shared/lib/time-control.ts";
 import { type PermissionFlags, permissionsOf } from "#shared/runtime/command-options.ts";
 import { Config, newSeed } from "#shared/runtime/config/config.ts";
 import { openingsOfBook } from "#shared/runtime/config/openings.ts";
+import type { Disk } from "#shared/runtime/files/disk.ts";
 import { isGameFile } from "#shared/runtime/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/program.ts";
 import { isBotFile } from "../../player/loaders/bot-files.ts";
-import { gameOf, namedBots } from "../games/bots-of-command.ts";
-import { optionsOf, optionsOfCommand } from "../games/game-options.ts";
-import type { MatchSystem } from "./system.ts";
+import { gameOf, namedBots } from "../commands/named-bots.ts";
+import { optionsOf, optionsOfCommand } from "../commands/named-game.ts";
 import type { Terms } from "./terms-file.ts";
 
 /** The options of `league match` that describe the games. */
@@ -237,4 +239,11 @@ function faultOf({ path, message }: { readonly path: readonly PropertyKey[]; rea
     .replace(/^leagues\.0\.move_ms$/, "--move-ms")
     .replace(/^leagues\.0\.clock\b.*/, "--clock");
   return `${name}: ${message}`;
+}
+
+/** The time, the random ids and the files of a match. */
+export interface MatchSystem {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly disk: Disk;
 }

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { Match, Round } from "../../league-manager/league/league.ts";
-import { scoresOf } from "./score.ts";
-import { gamesOfTeams } from "./team-games.ts";
+import { gamesOfTeams, scoresOf } from "./result.ts";
 
 const PLAY = {
   teams: [

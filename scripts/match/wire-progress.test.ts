@@ -14,8 +14,7 @@ import { cleanUp, newFolder } from "../testing/processes.ts";
 import { loadLocalBots } from "./local/local-bots.ts";
 import { openLocalLeague } from "./local/local-league.ts";
 import { runLocal } from "./local/run-local.ts";
-import { openStoredLeague, storedLeague } from "./stored-league.ts";
-import { wireProgress } from "./wire-progress.ts";
+import { openStoredLeague, storedLeague, wireProgress } from "./play-over-wire.ts";
 
 const SYSTEM = { clock: systemClock, ids: systemIds, disk: systemDisk(systemClock) };
 const LEAGUE_ID = "match";

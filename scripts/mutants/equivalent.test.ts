@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { equivalentOf, readEquivalents } from "./equivalent.ts";
-import type { Mutant } from "./stryker.ts";
+import { equivalentOf, type Mutant, readEquivalents } from "./stryker.ts";
 
 const root = join(import.meta.dirname, "../..");
 const entries = readEquivalents();

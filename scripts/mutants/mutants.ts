@@ -4,9 +4,8 @@ import { Command } from "commander";
 import { cutTo } from "#shared/lib/text.ts";
 import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
-import { equivalentOf, readEquivalents } from "./equivalent.ts";
 import { importingTests, nearTests, productFiles } from "./selection.ts";
-import { type Mutant, type Run, runStryker } from "./stryker.ts";
+import { equivalentOf, type Mutant, type Run, readEquivalents, runStryker } from "./stryker.ts";
 
 interface Options {
   readonly files: readonly string[];

@@ -1,13 +1,42 @@
-/**
- * Prepares `npm pack`: writes the JavaScript and the declarations of this project to `dist`, because Node.js reads no TypeScript in
- * node_modules, and replaces package.json by that of the package. postpack.ts restores it.
- */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { distManifest, packageManifest } from "./manifest.ts";
 import { MANIFEST, ROOT, restoreManifest, SAVED_MANIFEST } from "./postpack.ts";
+
+/** The fields of package.json that differ in the package. */
+interface Manifest {
+  readonly [field: string]: unknown;
+}
+
+/** Fields for the development of this project only. */
+const DEVELOPMENT = ["private", "scripts", "devDependencies", "imports", "allowScripts"];
+
+/** Returns the package.json of the package. Its programs are the JavaScript in `dist`. */
+function packageManifest(source: Manifest): Manifest {
+  const kept = Object.entries(source).filter(([field]) => !DEVELOPMENT.includes(field));
+  return { ...Object.fromEntries(kept), bin: { league: "dist/scripts/league.js" }, exports: exportsIn("./dist/") };
+}
+
+/** Returns the package.json of the folder `dist`, which resolves the imports of the modules in it. */
+const distManifest = ({ name, version, type }: Manifest): Manifest => ({
+  ...{ name, version, type },
+  imports: { "#shared/*.ts": { types: "./shared/*.d.ts", default: "./shared/*.js" } },
+  exports: exportsIn("./"),
+});
+
+/** Returns the modules that bots and games import, as JavaScript in a folder. */
+const exportsIn = (folder: string): object => ({
+  ".": moduleIn(`${folder}player/sdk`),
+  "./game": moduleIn(`${folder}shared/games/author`),
+});
+
+const moduleIn = (path: string): object => ({ types: `${path}.d.ts`, default: `${path}.js` });
+
+/**
+ * Prepares `npm pack`: writes the JavaScript and the declarations of this project to `dist`, because Node.js reads no TypeScript in
+ * node_modules, and replaces package.json by that of the package. postpack.ts restores it.
+ */
 
 const DIST = join(ROOT, "dist");
 const COMPILER = join(fileURLToPath(import.meta.resolve("typescript/package.json")), "../bin/tsc");

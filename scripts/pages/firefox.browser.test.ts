@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Firefox, launchFirefox } from "#shared/web/testing/firefox.ts";
 import { startTestHost, type TestHost } from "../../referee/rest/testing/host.ts";
 import { type ReportedLeagues, startReportedLeagues } from "../testing/reported-leagues.ts";
-import { startGames } from "./games.ts";
+import { startGames } from "./servers.ts";
 
 let firefox: Firefox;
 let leagues: ReportedLeagues;

@@ -8,9 +8,8 @@ import { axeFaults } from "#shared/web/testing/axe.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { DOCUMENTS } from "../../league-manager/pages/documents/documents.ts";
 import { firstLoadOf } from "./first-load.ts";
-import { coveredBoardOf, FURTHER_ROWS, openView, overflowOf } from "./open.ts";
+import { coveredBoardOf, FURTHER_ROWS, missingStylesOf, openView, overflowOf } from "./open.ts";
 import { type Servers, startServers } from "./servers.ts";
-import { missingStylesOf } from "./styles-of-page.ts";
 import { VIEWS } from "./views.ts";
 
 const DESKTOP = { width: 1280, height: 800 };

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { Config } from "#shared/runtime/config/config.ts";
 import type { AgentSpec } from "#shared/runtime/process/supervisor.ts";
-import { faultOfRun, startAgents, withAbsolutePaths } from "./agents.ts";
-import { playerSpecs } from "./player-specs.ts";
+import { faultOfRun, playerSpecs, startAgents, withAbsolutePaths } from "./agents.ts";
 
 const ALPHA = { name: "Alpha", bot: "random" };
 const GUEST = { name: "Guest", self: true };

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Config } from "#shared/runtime/config/config.ts";
-import { withClock } from "./clock-override.ts";
+import { withClock } from "./config-overrides.ts";
 
 it("the option --clock replaces the clocks of all leagues, and without it a config is unchanged", () => {
   const [old, clock] = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Config } from "#shared/runtime/config/config.ts";
-import { changesFormat, type FormatFlags, withFormat } from "./format-override.ts";
+import { changesFormat, type FormatFlags, withFormat } from "./config-overrides.ts";
 
 const league = { league_id: "a", game: "rps.v1", format_options: { cycles: 2 } };
 const config = Config.parse({ leagues: [league, { ...league, league_id: "b" }] });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { Config } from "#shared/runtime/config/config.ts";
-import { findStore } from "../archive/export/find-store.ts";
+import { findStore } from "../archive/stored-run.ts";
 import { cleanUp, newFolder } from "../testing/processes.ts";
 import { beginRun, type RunFolder, resumeRun } from "./run-folder.ts";
 

@@ -1,18 +1,19 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { findFormat } from "#shared/formats/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { readInterfaces } from "#shared/rpc/http/machine-addresses.ts";
+import type { Config } from "#shared/runtime/config/config.ts";
+import type { PlayerConfig } from "#shared/runtime/config/players.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { createSupervisor, type Supervisor } from "#shared/runtime/process/supervisor.ts";
 import type { LiveEvent } from "../../league-manager/projections/live-events.ts";
 import type { ResultsDocument } from "../../league-manager/projections/results-document.ts";
+import { isBotFile } from "../../player/loaders/bot-files.ts";
 import { managerUrls } from "../commands/manager-addresses.ts";
-import { managerUrlOf, startAgents } from "./agents.ts";
-import type { PlayerProcess } from "./player-specs.ts";
+import { managerUrlOf, type PlayerProcess, startAgents } from "./agents.ts";
 import type { Progress } from "./progress.ts";
 import type { RunFolder } from "./run-folder.ts";
-import { sharedProcessorsWarning } from "./shared-processors.ts";
-import { StuckLeagues } from "./stuck-leagues.ts";
 
 interface RunOptions {
   readonly folder: RunFolder;
@@ -131,4 +132,60 @@ async function invitePeople({ config, path }: RunFolder, url: string, warn: RunO
     warn(`waiting for ${name} to open ${link} within ${seconds} s`);
     void openPage(link);
   }
+}
+
+/** Tracks the leagues of a run that cannot start and those that are completed. */
+class StuckLeagues {
+  readonly #count: number;
+  readonly #completed = new Set<string>();
+  readonly #stuck = new Set<string>();
+
+  /** `count` is the number of leagues of the run. */
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  /** Records a live event of the manager. */
+  event(event: LiveEvent): void {
+    if (event.type === "league_started") this.#stuck.delete(event.league_id);
+    if (event.type === "league_completed") this.#completed.add(event.league_id);
+    if (event.type === "league_stuck") this.#stuck.add(event.league_id);
+  }
+
+  get completed(): number {
+    return this.#completed.size;
+  }
+
+  /** Whether some leagues cannot start and all others are completed, so that the run cannot continue. */
+  get isStuck(): boolean {
+    return this.#stuck.size > 0 && this.#stuck.size + this.#completed.size === this.#count;
+  }
+}
+
+/**
+ * Returns a warning if a run may have more matches with clocks at the same time than the machine has processors, and their players are engines and
+ * programs of this machine; otherwise null. A clock also runs while its engine waits for a processor that another engine uses.
+ */
+export function sharedProcessorsWarning(
+  { leagues, players, referees }: Pick<Config, "leagues" | "players" | "referees">,
+  processors: number,
+): string | null {
+  const capacity = referees.count * referees.max_concurrent_matches;
+  const perRound = Math.min(players.filter(usesProcessor).length, Math.floor(players.length / 2));
+  if (perRound === 0) return null;
+  // A player of a format that opens its rounds at once can have several matches at the same time.
+  const matchesOf = ({ format }: Config["leagues"][number]): number =>
+    findFormat(format)?.opensRounds === "at_once" ? capacity : perRound;
+  const withClocks = leagues.filter(({ clock }) => clock !== undefined);
+  const atOnce = Math.min(
+    capacity,
+    withClocks.reduce((sum, league) => sum + matchesOf(league), 0),
+  );
+  if (atOnce <= processors) return null;
+  return `up to ${atOnce} matches with clocks are played at the same time on ${processors} processors, and a clock also runs while its engine or program waits for a processor. Limit the matches with --concurrency, or with max_concurrent_matches of the referees in a config`;
+}
+
+function usesProcessor(player: PlayerConfig): boolean {
+  if ("bot" in player) return isBotFile(player.bot) || /^(uci|lines):/.test(player.bot);
+  return "uci" in player || "command" in player;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Config } from "#shared/runtime/config/config.ts";
-import { sharedProcessorsWarning } from "./shared-processors.ts";
+import { sharedProcessorsWarning } from "./run.ts";
 
 const engine = (name: string) => ({ name, uci: { command: "stockfish" } });
 const builtIn = (name: string) => ({ name, bot: "random" });

@@ -1,26 +1,37 @@
+import { isoAt } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { Network } from "#shared/rpc/network.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
+import { Config } from "#shared/runtime/config/config.ts";
 import { LOOPBACK_HOST, MANAGER_ENDPOINT, PORT_RANGES } from "#shared/runtime/defaults.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { startManager } from "../../league-manager/service.ts";
 import type { ModelDatabase } from "../../league-manager/shared-run/testing/model-database.ts";
+import type { LoadedBot } from "../../player/loaded-bot.ts";
+import type { BotObject } from "../../player/sdk.ts";
 import { startPlayer } from "../../player/service.ts";
 import { startReferee } from "../../referee/service.ts";
-import { withBehaviour } from "./behaviour.ts";
+import { envelopesIn } from "./checks/messages.ts";
 import { type Choice, withOtherChoice } from "./checks/secrecy.ts";
 import { startDialectPlayer } from "./dialect-players.ts";
-import { configOf, identityOf, WAITING_LEAGUE } from "./leagues.ts";
-import type { Victims } from "./liar.ts";
+import { type Change, createHostile, createLiar, type Victims } from "./hostile.ts";
 import { START_MS } from "./machines/clock.ts";
 import { copyName, machineOf, managerName, operatorName, playerName, refereeName, VISITOR } from "./machines/names.ts";
-import type { Observer } from "./machines/observer.ts";
-import { withObservedViews } from "./observed-bot.ts";
-import { type Owners, startOperator } from "./operator.ts";
-import { operatorNames } from "./operator-plans.ts";
-import type { Plan } from "./plan.ts";
-import { addressOf, dialectOf, isLate, punctualPlayers } from "./player-plans.ts";
+import type { BotSeat, Observer } from "./machines/observer.ts";
+import { OPERATOR_TOKEN, type Owners, startOperator } from "./operator.ts";
+import {
+  addressOf,
+  type Behaviour,
+  dialectOf,
+  isLate,
+  MOVE_MS,
+  operatorNames,
+  type Plan,
+  punctualPlayers,
+  RESTART_AT_MS,
+  SLOW_MOVE_MS,
+} from "./plan.ts";
 import { startVisitor, withRoundResults } from "./visitor.ts";
 
 /** Starts the production code of an agent as one process. */
@@ -205,4 +216,161 @@ export function seededIds(seed: string): Ids {
     token: () => Buffer.from(next(), "hex").toString("base64url"),
     uuid: () => next().replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-4$3-8$4-$5"),
   };
+}
+
+/** A league that no plan starts. */
+const WAITING_LEAGUE = "next";
+/** A league of the first two players. */
+const FIRST_LEAGUE = "first";
+
+/**
+ * Returns the config of the managers of a plan: the league `sim`, and others that its players enter before. `startsAtMs` is the time of its start, since
+ * that of the run. `endpoint` is that of several managers.
+ */
+function configOf(plan: Plan, startsAtMs: number | undefined, endpoint: string | null): Config {
+  const { game, clock, format, lateEntry, matchMs, roundMs, calls } = plan;
+  const manager = {
+    ...(endpoint !== null && { endpoint }),
+    ...(calls && { operator_token: OPERATOR_TOKEN }),
+  };
+  const isWaiting = [plan.added, plan.former, plan.visitor].some((index) => index !== undefined);
+  return Config.parse({
+    leagues: [
+      {
+        ...{ league_id: "sim", game: game.id, options: game.options, clock, min_players: minPlayers(plan) },
+        ...(lateEntry && { late_entry: lateEntry }),
+        ...(format && { format: format.id, format_options: format.options }),
+        ...(roundMs !== undefined && { round_ms: roundMs }),
+        ...(startsAtMs !== undefined && { starts_at: isoAt(START_MS + startsAtMs) }),
+      },
+      ...(isWaiting ? [{ league_id: WAITING_LEAGUE, game: game.id, options: game.options }] : []),
+      ...(plan.isSecondLeague
+        ? [{ league_id: FIRST_LEAGUE, game: game.id, options: game.options, min_players: 2, max_players: 2 }]
+        : []),
+    ],
+    timeouts: { move_ms: MOVE_MS, join_ms: MOVE_MS, ...(matchMs !== undefined && { match_ms: matchMs }) },
+    ...(Object.keys(manager).length > 0 && { manager }),
+  });
+}
+
+/** The number of players with which the league starts; undefined if an operator starts it. */
+function minPlayers(plan: Plan): number | undefined {
+  const { added, calls = [], isStartedByOperator } = plan;
+  if (isStartedByOperator) return undefined;
+  const isAddedLate =
+    added !== undefined && !calls.some(({ tool, after }) => tool === "add_player" && after === "begin");
+  return punctualPlayers(plan) - (isAddedLate ? 1 : 0);
+}
+
+/** The player that a machine runs. */
+interface Identity {
+  readonly name: string;
+  readonly dataFolder: string;
+  readonly leagueIds?: readonly string[];
+}
+
+/** Returns the player that a machine runs at a time, in ms since the start of the run. */
+function identityOf({ former, added, visitor, isSecondLeague }: Plan, index: number, atMs: number): Identity {
+  const self = { name: `P${index + 1}`, dataFolder: `/player-${index}` };
+  const isEarly = atMs < RESTART_AT_MS;
+  if (isEarly && index === former)
+    return { name: `Q${index + 1}`, dataFolder: `/former-${index}`, leagueIds: [WAITING_LEAGUE] };
+  if (index === added) return { ...self, leagueIds: [WAITING_LEAGUE] };
+  if (isEarly && isSecondLeague && index < 2) return { ...self, leagueIds: [FIRST_LEAGUE] };
+  const isOnly = [former, added, visitor].every((other) => other === undefined) && !isSecondLeague;
+  return isOnly ? self : { ...self, leagueIds: ["sim"] };
+}
+
+/** Returns the network of a player with a behaviour, which changes the answers of the player. */
+function withBehaviour(behaviour: Behaviour, self: AgentProcess, victims: Victims): Network {
+  const { network } = self;
+  if (behaviour === "well") return network;
+  const closed = new AbortController();
+  const change = changeOf(behaviour, self, victims, closed.signal);
+  return {
+    ...network,
+    async listen(options) {
+      const listening = await network.listen({
+        ...options,
+        handler: async (body, http) => change(body, await options.handler(body, http)),
+      });
+      if (!listening.ok) return listening;
+      const close = async (): Promise<void> => {
+        await listening.value.close();
+        closed.abort();
+      };
+      return { ok: true, value: { ...listening.value, close } };
+    },
+  };
+}
+
+/** Whether an unsteady player is silent in the match of a request: in about half of the matches. */
+const isSilentIn = (request: string): boolean =>
+  envelopesIn(request).some(
+    ({ payload }) => Number.parseInt(sha256Hex(String(payload.match_id)).slice(0, 2), 16) < 128,
+  );
+
+function changeOf(behaviour: Behaviour, self: AgentProcess, victims: Victims, closed: AbortSignal): Change {
+  const onMoveRequest =
+    (change: Change): Change =>
+    (request, honest) =>
+      request.includes('"MOVE_REQUEST"') ? change(request, honest) : honest;
+  const replace =
+    (pattern: string | RegExp, replacement: string): Change =>
+    (_, honest) => ({ ...honest, body: honest.body.replace(pattern, replacement) });
+  switch (behaviour) {
+    case "silent":
+      return onMoveRequest(() => new Promise(() => {}));
+    case "unsteady":
+      return onMoveRequest((request, honest) => (isSilentIn(request) ? new Promise(() => {}) : honest));
+    case "slow":
+      return onMoveRequest(async (_, honest) => {
+        await self.clock.pause(SLOW_MOVE_MS, closed);
+        return honest;
+      });
+    case "illegal":
+      return onMoveRequest(replace(/\\"move\\":(\\"[^"]*\\"|[^,}]*)/, '\\"move\\":\\"nonsense\\"'));
+    case "garbage":
+      return onMoveRequest((_, honest) => ({ ...honest, body: "<html>" }));
+    case "declining":
+      return replace('\\"accept\\":true', '\\"accept\\":false');
+    case "lying":
+      return createLiar(self, victims, closed);
+    case "hostile":
+      return createHostile(self, victims, closed);
+    default:
+      return (_, honest) => honest;
+  }
+}
+
+/**
+ * Returns a bot that reports each view that it receives, as JSON. After its answer it overwrites the elements of the lists in the view, as a bot may do:
+ * the views of later turns must not change.
+ */
+const withObservedViews = (bot: LoadedBot, onView: (seat: BotSeat, view: string) => void): LoadedBot => ({
+  ...bot,
+  create(log) {
+    const inner = bot.create(log);
+    let match = { leagueId: "", matchId: "", epoch: 0 };
+    const observed: BotObject = {
+      async choose(turn) {
+        const { view, role, tick } = turn;
+        onView({ ...match, role, tick }, JSON.stringify(view));
+        const action = await inner.choose(turn);
+        overwriteLists(view);
+        return action;
+      },
+      start(info) {
+        match = info;
+        return inner.start?.(info);
+      },
+      end: (result) => inner.end?.(result),
+    };
+    return { ...observed, close: () => inner.close?.() };
+  },
+});
+
+function overwriteLists(value: unknown): void {
+  if (Array.isArray(value)) value.fill(null);
+  else if (typeof value === "object" && value !== null) for (const one of Object.values(value)) overwriteLists(one);
 }

@@ -4,8 +4,7 @@ import type { Database } from "#shared/store/sqlite.ts";
 import { AGENT_EVENT_TYPES } from "../../league-manager/agents/registered-agent.ts";
 import { LEAGUE_EVENT_TYPES } from "../../league-manager/league/events.ts";
 import { DIALECT_PROGRAMS } from "./dialect-programs.ts";
-import type { Plan } from "./plan.ts";
-import { dialectOf } from "./player-plans.ts";
+import { dialectOf, type Plan } from "./plan.ts";
 
 /** The messages of the tools that ask their caller questions. The MCP clients that can answer them are not simulated. */
 const NOT_SIMULATED: ReadonlySet<MessageType> = new Set<MessageType>([

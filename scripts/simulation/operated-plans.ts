@@ -1,8 +1,15 @@
 import type { Random } from "#shared/lib/rng.ts";
-import { type Disturbance, PERMANENT_MS } from "./disturbance.ts";
 import { MANAGER, refereeName } from "./machines/names.ts";
-import { type OperatorCall, type OperatorTool, RESTART_AT_MS } from "./operator-plans.ts";
-import type { KindContext, Plan, PlanKind } from "./plan.ts";
+import {
+  type Disturbance,
+  type KindContext,
+  type OperatorCall,
+  type OperatorTool,
+  PERMANENT_MS,
+  type Plan,
+  type PlanKind,
+  RESTART_AT_MS,
+} from "./plan.ts";
 
 /** Returns a kind of plans with disturbances that its league can cope with, and with further calls. */
 const operated =

@@ -2,8 +2,8 @@ import { type MessageType, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
-import { type ToolAnswer, toolAnswerIn } from "./checks/tool-calls.ts";
-import type { OperatorCall } from "./operator-plans.ts";
+import { type ToolAnswer, toolAnswerIn } from "./checks/messages.ts";
+import type { OperatorCall } from "./plan.ts";
 
 /** The operator token of every simulated league. */
 export const OPERATOR_TOKEN = "the-token-of-the-operator";

@@ -2,10 +2,155 @@ import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
 import type { Random } from "#shared/lib/rng.ts";
 import { TimeControl } from "#shared/lib/time-control.ts";
-import { DIALECT_PROGRAMS } from "./dialect-programs.ts";
-import { Disturbance, endOf } from "./disturbance.ts";
-import { DATABASE } from "./machines/names.ts";
-import { addedBy, endOfOperation, OperatedLeague } from "./operator-plans.ts";
+import { DIALECT_PROGRAMS, type DialectProgram } from "./dialect-programs.ts";
+import { DATABASE, MANAGER, operatorName, playerName } from "./machines/names.ts";
+
+const ms = z.number().min(0);
+const at = ms.describe("the start in ms since the start of the run");
+const machine = z.string().min(1);
+
+/** A disturbance of a run. */
+export const Disturbance = z.discriminatedUnion("type", [
+  /** The process is killed and started again after `downMs`. */
+  z.strictObject({ type: z.literal("crash"), at, machine, downMs: ms }),
+  /** The process is killed at its next commit: before the commit is written, or after it and before the process is notified. */
+  z.strictObject({ type: z.literal("crash at commit"), at, machine, downMs: ms, isCommitted: z.boolean() }),
+  /** The process is killed `afterMs` after the arrival of its next message of a type, or of the `count`th one. The answer is lost if `afterMs` is 0. */
+  z.strictObject({
+    type: z.literal("crash at message"),
+    ...{ at, machine, message: z.string().min(1), count: z.int().min(1), afterMs: ms, downMs: ms },
+  }),
+  /** Of this share of the requests to a machine by POST a copy arrives up to `delayMs` later, when its caller no longer waits. */
+  z.strictObject({ type: z.literal("late copies"), at, ms, machine, share: z.number().min(0).max(1), delayMs: ms }),
+  /** Two machines cannot connect to each other. The caller gets an error or, as on a half-open connection, no answer. */
+  z.strictObject({
+    type: z.literal("partition"),
+    ...{ at, ms },
+    between: z.tuple([machine, machine]).readonly(),
+    isSilent: z.boolean(),
+  }),
+  /** Of this share of the machine's requests the request or the reply is lost with the connection, or the request arrives twice. */
+  z.strictObject({ type: z.literal("lossy"), at, ms, machine, share: z.number().min(0).max(1) }),
+  /** Requests and replies of the machine are delayed by at most `delayMs`. */
+  z.strictObject({ type: z.literal("slow"), at, ms, machine, delayMs: ms }),
+  /** The machine's date is changed by `byMs`, and alternately changed back and again every 250 ms during `ms`. */
+  z.strictObject({ type: z.literal("clock set"), at, ms, machine, byMs: z.number() }),
+  /** Commits of the machine fail. */
+  z.strictObject({ type: z.literal("disk full"), at, ms, machine }),
+  /** The process does not run during `ms`, as after SIGSTOP. What arrives meanwhile waits. */
+  z.strictObject({ type: z.literal("stop"), at, ms, machine }),
+  /** The server of the shared database is killed and started again after `downMs`. */
+  z.strictObject({ type: z.literal("database crash"), at, downMs: ms }),
+  /** This share of the manager's commits is rolled back, or its connection is lost before or after the commit, or long before it is made. */
+  z.strictObject({ type: z.literal("commit faults"), at, ms, machine, share: z.number().min(0).max(1) }),
+  /** The player is stopped and not started again. It stays until its first invitation, so that the league can start. */
+  z.strictObject({ type: z.literal("leave"), at, machine }),
+  /** The referee tells the manager that it ends for good. It is stopped, and not started again. */
+  z.strictObject({ type: z.literal("retire"), at, machine }),
+  /** A second process of the player starts with a copy of its files, not before its first invitation. */
+  z.strictObject({ type: z.literal("copy"), at, machine }),
+]);
+export type Disturbance = Readonly<z.infer<typeof Disturbance>>;
+
+/** Disturbances start within this time. */
+export const DISTURBANCES_MS = 4_000;
+/** Longer than the time limit of a run: the process is not started again, and the connection is not restored. */
+export const PERMANENT_MS = 3_600_000;
+
+/** The time at which a disturbance ends, in ms since the start of the run. */
+export const endOf = (one: Disturbance): number => {
+  if ("ms" in one) return one.ms < PERMANENT_MS ? one.at + one.ms : one.at;
+  return "downMs" in one && one.downMs < PERMANENT_MS ? one.at + one.downMs : one.at;
+};
+
+/** The tools that change a league, and those that show it. */
+const TOOLS = [
+  ...["pause_league", "resume_league", "extend_league", "end_league", "annul_match", "schedule_match"],
+  ...["add_player", "remove_player", "forget_player", "reset_token", "start_league"],
+  ...["get_standings", "get_ratings", "get_schedule", "list_leagues"],
+] as const;
+
+/** One call of an operator. It is repeated until it is answered. */
+export const OperatorCall = z.strictObject({
+  /** The machine is `operator N`. */
+  operator: z.int().min(1).max(9),
+  tool: z.enum(TOOLS),
+  /** The time of the call in ms: since the start of the run, or after the operator has seen that the league is running. */
+  at: z.int().min(0),
+  after: z.enum(["begin", "start"]),
+  /** Whether the call is an envelope with the tool's message type. */
+  isEnvelope: z.boolean(),
+  /** Whether the call has a wrong operator token. */
+  isForged: z.boolean(),
+  /** The names of players. The operator looks up their ids. */
+  players: z.array(z.string()).readonly().optional(),
+  match: z.string().optional(),
+  round: z.int().optional(),
+  /** The number of an option of the format to which the league is extended. */
+  extended: z.record(z.string(), z.int()).optional(),
+  /** Only of `reset_token`: the time after which the player is started again with the new token, in ms. */
+  handOverMs: z.int().min(0).optional(),
+});
+export type OperatorCall = Readonly<z.infer<typeof OperatorCall>>;
+export type OperatorTool = OperatorCall["tool"];
+
+/** What else happens to a league with operators, besides disturbances. A third of the plans have none of it. */
+const OperatedLeague = {
+  calls: z.array(OperatorCall).readonly().optional(),
+  /** The time of a round, `round_ms`, in ms. */
+  roundMs: z.int().min(1_000).optional(),
+  /** `starts_at`, in ms since the start of the run: at the first start of the manager, and at its later ones. */
+  startsAtMs: z.array(z.int().min(0)).length(2).readonly().optional(),
+  /** Whether only an operator starts the league. */
+  isStartedByOperator: z.literal(true).optional(),
+  /** The index of a player that first enters another league, which does not start. Until the machine is restarted it runs another player. */
+  former: z.int().min(0).optional(),
+  /** The index of a player that enters only a league that does not start. An operator adds it. */
+  added: z.int().min(0).optional(),
+  /** The index of a player whose moves a visitor makes by tools. The visitor also enters another league, and begins a game at a referee. */
+  visitor: z.int().min(0).optional(),
+  /** Whether the first two players play in another league before. They are then started again. */
+  isSecondLeague: z.literal(true).optional(),
+};
+
+/** The time at which machines are restarted with another player or another config. All processes are started before. */
+export const RESTART_AT_MS = 2_000;
+const RESTARTED_MS = 200;
+
+/** A restart that belongs to the plan: its owner stops the process, and starts it again. */
+interface Restart {
+  readonly machine: string;
+  readonly at: number;
+  readonly downMs: number;
+}
+
+/** The restarts of a plan that are no disturbances. */
+export function restartsOf({ former, isSecondLeague, startsAtMs }: Plan): readonly Restart[] {
+  const players = [...(former === undefined ? [] : [former]), ...(isSecondLeague ? [0, 1] : [])];
+  const machines = [...players.map(playerName), ...(startsAtMs ? [MANAGER] : [])];
+  return machines.map((machine) => ({ machine, at: RESTART_AT_MS, downMs: RESTARTED_MS }));
+}
+
+/** The names of the operators' machines of a plan. */
+export const operatorNames = ({ calls = [] }: Pick<Plan, "calls">): readonly string[] =>
+  [...new Set(calls.map(({ operator }) => operatorName(operator)))].sort();
+
+/** The time after which nothing of the plan is awaited besides its disturbances, in ms since the start of the run. */
+export function endOfOperation(plan: Plan): number {
+  const { calls = [], startsAtMs = [] } = plan;
+  const restarts = restartsOf(plan);
+  const callsMs = calls.map(({ at, after, handOverMs = 0 }) => at + handOverMs + (after === "start" ? STARTED_MS : 0));
+  return Math.max(0, ...restarts.map(({ at, downMs }) => at + downMs), ...startsAtMs, ...callsMs);
+}
+
+/** The time until an operator that waits for the start of the league sees it, without disturbances. */
+const STARTED_MS = 2_500;
+
+/** The number of matches and of rounds that the operators of a plan may add. A call that is repeated can add a match each time. */
+function addedBy({ calls = [] }: Pick<Plan, "calls">): { readonly matches: number; readonly factor: number } {
+  const scheduled = calls.filter(({ tool }) => tool === "schedule_match").length;
+  return { matches: 2 * scheduled, factor: calls.some(({ extended }) => extended) ? 2 : 1 };
+}
 
 export const MISBEHAVIOURS = [
   "well",
@@ -119,3 +264,35 @@ export interface KindContext {
 }
 /** Returns the plan with what belongs to a kind: an operator, a rare config, or a match that moves. */
 export type PlanKind = (context: KindContext) => Plan;
+
+/** Whether a contact of a player, or another text, is a program of a dialect. */
+export const isDialect = (contact: string | undefined): contact is DialectProgram =>
+  DIALECT_PROGRAMS.some((program) => program === contact);
+
+/** Returns the program of a player that plays in another dialect; null for other players. */
+export function dialectOf({ contacts }: Pick<Plan, "contacts">, index: number): DialectProgram | null {
+  const contact = contacts?.[index];
+  return isDialect(contact) ? contact : null;
+}
+
+/** Whether a machine is not that of a player with an inbox or of another dialect. */
+export const isCalled = ({ contacts = [] }: Plan, machine: string): boolean =>
+  (contacts.find((_, n) => playerName(n) === machine) ?? "endpoint") === "endpoint";
+
+/** Whether a player comes late. */
+export const isLate = ({ lateMs }: Pick<Plan, "lateMs">, index: number): boolean => (lateMs?.[index] ?? 0) > 0;
+
+/** Returns the number of players for which the league waits. */
+export const punctualPlayers = (plan: Pick<Plan, "players" | "lateMs">): number =>
+  plan.players.filter((_, n) => !isLate(plan, n)).length;
+
+/** Returns the time, in ms, before which the process of a machine does not start: that of a player that comes late. */
+export const startsAt = ({ lateMs = [] }: Plan, machine: string): number =>
+  lateMs[lateMs.findIndex((_, n) => playerName(n) === machine)] ?? 0;
+
+/** The address of hostile players. All other machines have the loopback address. */
+const HOSTILE_ADDRESS = "10.0.0.66";
+export const addressOf = ({ players }: Plan, machine: string): string =>
+  players.some((behaviour, n) => behaviour === "hostile" && machine.startsWith(playerName(n)))
+    ? HOSTILE_ADDRESS
+    : "127.0.0.1";

@@ -2,13 +2,11 @@ import { assert, beforeAll, describe, expect, it } from "vitest";
 import { type Checker, createChecker } from "./checks/check.ts";
 import { createCorrespondence } from "./checks/secrecy.ts";
 import { DIALECT_PROGRAMS } from "./dialect-programs.ts";
-import { FORGED } from "./liar.ts";
+import { FORGED } from "./hostile.ts";
 import { World } from "./machines/world.ts";
-import type { OperatorCall } from "./operator-plans.ts";
-import { type Plan, timeLimitMs } from "./plan.ts";
+import { type OperatorCall, type Plan, timeLimitMs } from "./plan.ts";
 import { planOf } from "./random-plan.ts";
-import { recordMessages, runPlan, warmUp } from "./run.ts";
-import { shrink } from "./shrink.ts";
+import { recordMessages, runPlan, shrink, warmUp } from "./run.ts";
 
 beforeAll(warmUp);
 

@@ -3,12 +3,9 @@ import { createChecker } from "./checks/check.ts";
 import type { Fault } from "./checks/rules.ts";
 import { type Choice, type Correspondence, createCorrespondence } from "./checks/secrecy.ts";
 import { type Counts, Coverage } from "./coverage.ts";
-import { endOf } from "./disturbance.ts";
-import { isExpected } from "./machines/endings.ts";
 import { MANAGER } from "./machines/names.ts";
-import { World } from "./machines/world.ts";
-import { type Plan, timeLimitMs } from "./plan.ts";
-import { isCalled } from "./player-plans.ts";
+import { isExpected, World } from "./machines/world.ts";
+import { endOf, isCalled, type Plan, timeLimitMs } from "./plan.ts";
 import { planOf } from "./random-plan.ts";
 
 /** The result of a run. */
@@ -127,4 +124,18 @@ export async function recordMessages(
 export async function warmUp(): Promise<void> {
   // The limits of callers on other machines are loaded at the first request of such a caller.
   await runPlan({ ...planOf("warm-up"), players: ["hostile", "well"], contacts: [], disturbances: [] });
+}
+
+/** Removes the disturbances and the calls of operators that a failing plan does not need to fail. Resolves with a plan that passes if any further one is removed. */
+export async function shrink(plan: Plan): Promise<Plan> {
+  for (const smaller of smallerPlans(plan)) if ((await runPlan(smaller)).faults.length > 0) return shrink(smaller);
+  return plan;
+}
+
+/** The plans that lack one disturbance, or one call without which the league nevertheless starts. */
+function* smallerPlans(plan: Plan): Iterable<Plan> {
+  const { disturbances, calls = [] } = plan;
+  for (const one of disturbances) yield { ...plan, disturbances: disturbances.filter((other) => other !== one) };
+  const starting = plan.isStartedByOperator ? "start_league" : plan.added !== undefined ? "add_player" : null;
+  for (const one of calls) if (one.tool !== starting) yield { ...plan, calls: calls.filter((other) => other !== one) };
 }

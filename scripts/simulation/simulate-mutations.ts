@@ -6,8 +6,7 @@ import { Command } from "commander";
 import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { temporaryFolder } from "../bench/process.ts";
 import { evidenceIn, type Mutation } from "./mutations/mutation.ts";
-import { MUTATIONS } from "./mutations/mutations.ts";
-import { TESTED_FAULTS } from "./mutations/tested-faults.ts";
+import { MUTATIONS, TESTED_FAULTS } from "./mutations/mutations.ts";
 
 const command = withUsageExit(new Command("simulate-mutations"))
   .description(

@@ -11,8 +11,7 @@ import { RULES, ruleOf } from "./checks/rules.ts";
 import { type Counts, Coverage, MIN_RUNS } from "./coverage.ts";
 import { Plan } from "./plan.ts";
 import { planOf } from "./random-plan.ts";
-import { runPlan, warmUp } from "./run.ts";
-import { shrink } from "./shrink.ts";
+import { runPlan, shrink, warmUp } from "./run.ts";
 
 const command = withUsageExit(new Command("simulate"))
   .description(

@@ -3,7 +3,7 @@ import type { Network } from "#shared/rpc/network.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
-import { type ToolAnswer, toolAnswerIn } from "./checks/tool-calls.ts";
+import { type ToolAnswer, toolAnswerIn } from "./checks/messages.ts";
 
 /** Where a visitor calls tools. */
 interface Options {

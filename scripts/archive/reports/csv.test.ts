@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Cell, csvHeader, csvRow } from "./csv.ts";
+import { type Cell, csvHeader, csvRow } from "./write-reports.ts";
 
 /** Parses CSV by the grammar of RFC 4180. */
 function parseCsv(text: string): readonly (readonly string[])[] {

@@ -4,8 +4,7 @@ import { act } from "#shared/session/testing/play.ts";
 import { replayOf } from "../../../league-manager/pages/matches/match-replay.ts";
 import { matchAfter } from "../../../league-manager/pages/testing/matches.ts";
 import type { ExportedMatch } from "../format.ts";
-import { htmlReport } from "./html.ts";
-import { packed } from "./replays.ts";
+import { htmlReport, packed } from "./html.ts";
 
 const CHOICES = [act("player_1", "rock"), act("player_2", "scissors")];
 const nameOf = (id: string): string => `name of ${id}`;

@@ -1,18 +1,28 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
+import { findGame } from "#shared/games/registry.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import { faultLine } from "#shared/lib/schema-messages.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
+import { type Crosstable, crosstable } from "#shared/standings/crosstable.ts";
+import { type RatingTable, ratingTableWith } from "#shared/statistics/rating-table.ts";
+import { rateTeams } from "#shared/statistics/team-ratings.ts";
 import { type LeagueEvent, parseLeagueEvent } from "../../../league-manager/league/events.ts";
 import { foldLeague } from "../../../league-manager/league/evolve.ts";
 import type { League } from "../../../league-manager/league/league.ts";
 import { openedRounds, teamStandingsOf } from "../../../league-manager/league/standings-of.ts";
-import { findStore } from "../export/find-store.ts";
-import { exportedMatch, readingDatabase, readingRun, type StoredRun, standingsOf } from "../export/stored-run.ts";
-import { leagueLogFile, MANIFEST, matchFile, RUN_FILE } from "../files.ts";
-import { completedMatches, ExportedMatch, ExportedRun } from "../format.ts";
+import {
+  completedMatches,
+  ExportedMatch,
+  ExportedRun,
+  leagueLogFile,
+  MANIFEST,
+  matchFile,
+  RUN_FILE,
+} from "../format.ts";
+import { exportedMatch, findStore, readingDatabase, readingRun, type StoredRun, standingsOf } from "../stored-run.ts";
 
 /** A league in a report. */
 export interface ReportLeague {
@@ -115,4 +125,42 @@ export async function readingExport<T>(folder: string, read: () => T | Promise<T
     const fault = fileFault(thrown) ?? `${folder} is not a sound export: ${inOneLine(messageOf(thrown))}`;
     throw new StartError(`${fault}. "league verify ${folder}" checks the export.`, EXIT.failed);
   }
+}
+
+/** The results of a league: who has won against whom, and the ratings that follow. */
+export interface Results {
+  readonly crosstable: Crosstable;
+  readonly ratings: RatingTable;
+}
+
+/** Computes the results of a league in one pass over its matches. */
+export async function resultsOf({ game, roles, standings, matches }: ReportLeague): Promise<Results> {
+  const results: ReturnType<typeof outcomeOf>[] = [];
+  for await (const match of matches()) results.push(outcomeOf(match));
+  const teams = findGame(game)?.info.teams;
+  const seatsOfTeams = teams?.map((team) => team.roles.map((role) => roles.indexOf(role)));
+  const teamOfSeat = teams && roles.map((role) => teams.findIndex((team) => team.roles.includes(role)));
+  const rows = standings.map(({ player_id, display_name, rank, points }) => ({
+    player_id: String(player_id),
+    display_name: String(display_name),
+    rank: Number(rank),
+    points: Number(points),
+  }));
+  const players = rows.map(({ player_id }) => player_id);
+  return {
+    crosstable: crosstable(rows, [{ roundId: 0, matches: results, byes: [] }], teamOfSeat),
+    ratings: ratingTableWith(
+      rateTeams,
+      players,
+      results.map(({ players, outcome }) => ({ players, points: outcome.points })),
+      seatsOfTeams,
+    ),
+  };
+}
+
+/** The parts of a match that its result needs. */
+function outcomeOf({ match_id: matchId, roles, match_points, termination, log_head: logHead }: ExportedMatch) {
+  const players = Object.values(roles);
+  const points = termination === "aborted" ? [] : players.map((id) => match_points[id] ?? 0);
+  return { matchId, players, outcome: { points, termination }, logHead };
 }

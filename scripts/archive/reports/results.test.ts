@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { findGame } from "#shared/games/registry.ts";
 import type { ExportedMatch } from "../format.ts";
-import type { ReportLeague } from "./report-run.ts";
-import { resultsOf } from "./results.ts";
+import { type ReportLeague, resultsOf } from "./report-run.ts";
 
 /** A league of a game whose matches have these points by seat. The seats of match n begin with player n. */
 function leagueOf(game: string, points: readonly (readonly number[])[]): ReportLeague {

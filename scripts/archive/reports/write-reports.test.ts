@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { matchFile, RUN_FILE } from "../files.ts";
-import type { ExportedMatch } from "../format.ts";
+import { type ExportedMatch, matchFile, RUN_FILE } from "../format.ts";
 import { type TestExports, testExports } from "../testing/exports.ts";
 import { eventfulRun, plainRun } from "../testing/store.ts";
 import { type ReportLeague, withLeagues } from "./report-run.ts";

@@ -4,8 +4,8 @@ import { sharedPostgres } from "#shared/store/testing/postgres-server.ts";
 import { AT } from "../../../league-manager/league/testing/leagues.ts";
 import type { Write } from "../../../league-manager/ledger.ts";
 import { createRun, openRun } from "../../../league-manager/postgres/testing/postgres-runs.ts";
-import { readingRun } from "../export/stored-run.ts";
 import { completedMatches } from "../format.ts";
+import { readingRun } from "../stored-run.ts";
 
 /** Copies the store of a run into a new PostgreSQL database. Resolves with its URL. */
 export async function copiedToDatabase(storeFile: string): Promise<string> {

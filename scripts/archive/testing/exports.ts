@@ -1,8 +1,8 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exportOf } from "../export/export-store.ts";
-import { contentsOf, writeExport } from "../files.ts";
+import { exportOf } from "../export-store.ts";
+import { contentsOf, writeExport } from "../format.ts";
 
 /** Lists the files below a folder, as paths relative to it. */
 export const filesIn = (folder: string): readonly string[] => contentsOf(folder).files;

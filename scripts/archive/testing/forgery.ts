@@ -16,7 +16,7 @@ import {
   matchFile,
   RUN_FILE,
   SIGNATURE,
-} from "../files.ts";
+} from "../format.ts";
 import { filesIn } from "./exports.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: forged files may have any content

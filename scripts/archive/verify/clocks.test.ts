@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { clockFault, startClocks } from "#shared/session/clocks.ts";
 import type { Command } from "#shared/session/session.ts";
-import { matchFile, RUN_FILE } from "../files.ts";
+import { matchFile, RUN_FILE } from "../format.ts";
 import { testExports } from "../testing/exports.ts";
 import { forgeFile, type Json } from "../testing/forgery.ts";
 import { writeStore } from "../testing/store.ts";

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { MAX_ABORTS } from "../../../league-manager/league/decide.ts";
 import { seedOfMatch } from "../../../league-manager/league/league.ts";
-import { leagueLogFile } from "../files.ts";
+import { leagueLogFile } from "../format.ts";
 import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
 import { eventOf, type Forgery, forfeitMatch, forfeitR1M1, indexOf } from "../testing/forgery.ts";

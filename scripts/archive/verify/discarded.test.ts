@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { assignMatch, releaseMatch } from "../../../league-manager/commands/match-commands.ts";
-import { leagueLogFile } from "../files.ts";
+import { leagueLogFile } from "../format.ts";
 import { testExports } from "../testing/exports.ts";
 import { writeStore } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";

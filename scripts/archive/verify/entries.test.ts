@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { agentLogFile, leagueLogFile, matchFile, RUN_FILE } from "../files.ts";
+import { agentLogFile, leagueLogFile, matchFile, RUN_FILE } from "../format.ts";
 import { type Attempt, expectFault, messagesOf, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
 import { type Forgery, forgeFile, forgeSessionLog, type Json, rewriteManifest } from "../testing/forgery.ts";

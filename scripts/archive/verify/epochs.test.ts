@@ -4,9 +4,9 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { aborted, played } from "../../../league-manager/testing/results.ts";
 import { type ScriptedLeague, startScriptedLeague } from "../../../league-manager/testing/scripted-league.ts";
-import { exportOf } from "../export/export-store.ts";
-import { findStore } from "../export/find-store.ts";
-import { matchFile, writeExport } from "../files.ts";
+import { exportOf } from "../export-store.ts";
+import { matchFile, writeExport } from "../format.ts";
+import { findStore } from "../stored-run.ts";
 import { forgeFile } from "../testing/forgery.ts";
 import { verifyExport } from "./verify.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { leagueSeed } from "../../../league-manager/league/league.ts";
 import { act } from "../../../league-manager/league/testing/leagues.ts";
-import { leagueLogFile, matchFile, RUN_FILE } from "../files.ts";
+import { leagueLogFile, matchFile, RUN_FILE } from "../format.ts";
 import { filesIn, testExports } from "../testing/exports.ts";
 import { forgeFile, forgeRun, type Json } from "../testing/forgery.ts";
 import { eventfulRun, plainRun, RUN_SEED, writeStore } from "../testing/store.ts";

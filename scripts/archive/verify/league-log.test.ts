@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { agentLogFile, leagueLogFile, RUN_FILE } from "../files.ts";
-import { MAX_PLAYERS } from "../format.ts";
+import { agentLogFile, leagueLogFile, MAX_PLAYERS, RUN_FILE } from "../format.ts";
 import { testExports } from "../testing/exports.ts";
 import { forgeFile, forgeRun } from "../testing/forgery.ts";
 import { plainRun } from "../testing/store.ts";

@@ -1,5 +1,5 @@
 import { afterAll, describe, it } from "vitest";
-import { RUN_FILE } from "../files.ts";
+import { RUN_FILE } from "../format.ts";
 import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
 import { eventOf } from "../testing/forgery.ts";

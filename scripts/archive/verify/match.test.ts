@@ -1,5 +1,5 @@
 import { afterAll, describe, it } from "vitest";
-import { matchFile } from "../files.ts";
+import { matchFile } from "../format.ts";
 import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
 import { eventOf, forfeitR1M1 } from "../testing/forgery.ts";

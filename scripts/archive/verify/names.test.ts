@@ -1,7 +1,7 @@
 import { afterAll, describe, it } from "vitest";
 import { systemIds } from "#shared/lib/ids.ts";
 import { nameCommitment } from "../../../league-manager/agents/registered-agent.ts";
-import { agentLogFile, RUN_FILE } from "../files.ts";
+import { agentLogFile, RUN_FILE } from "../format.ts";
 import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
 import type { Forgery } from "../testing/forgery.ts";

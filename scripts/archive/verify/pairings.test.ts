@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { roundOf } from "../../../league-manager/league/league.ts";
 import { act } from "../../../league-manager/league/testing/leagues.ts";
-import { leagueLogFile } from "../files.ts";
+import { leagueLogFile } from "../format.ts";
 import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
 import { eventOf, type Forgery, type Json } from "../testing/forgery.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { createRandom } from "#shared/lib/rng.ts";
-import { agentLogFile, canonical, leagueLogFile, MANIFEST, matchFile, RUN_FILE } from "../files.ts";
+import { agentLogFile, canonical, leagueLogFile, MANIFEST, matchFile, RUN_FILE } from "../format.ts";
 import { filesIn, testExports } from "../testing/exports.ts";
 import { rewriteManifest } from "../testing/forgery.ts";
 import { plainRun } from "../testing/store.ts";

@@ -6,8 +6,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { messageOf, TOO_DEEP } from "#shared/lib/result.ts";
 import { faultLine } from "#shared/lib/schema-messages.ts";
 import { isDeeperThan } from "#shared/lib/text.ts";
-import { canonical, contentsOf, digestOf, MANIFEST, Manifest, SIGNATURE } from "../files.ts";
-import type { Findings } from "./findings.ts";
+import { canonical, contentsOf, digestOf, MANIFEST, Manifest, SIGNATURE } from "../format.ts";
 
 /** The files of the export that is checked. They are untrusted input. */
 export interface Source {
@@ -105,4 +104,43 @@ export function readLines(source: Source, file: string): readonly string[] {
   const lines = text.split("\n");
   if (lines.pop() !== "") findings.blame(file, "its last line is cut off");
   return lines;
+}
+
+/** A fault or an exception of a file of an export. */
+export interface Finding {
+  readonly file: string;
+  readonly message: string;
+}
+
+/** Collects the results of the checks of one export. */
+export interface Findings {
+  /** Contradictions and violations of rules. An export with faults is not sound. */
+  readonly faults: readonly Finding[];
+  /** Facts that only the operator or a referee asserts, without proof in the export. */
+  readonly exceptions: readonly Finding[];
+  /** Adds a fault, unless the file already has a fault with this message. */
+  blame(file: string, message: string): void;
+  /** Adds an exception. */
+  except(file: string, message: string): void;
+  isBlamed(file: string): boolean;
+}
+
+/** Creates an empty collection. */
+export function createFindings(): Findings {
+  const faults: Finding[] = [];
+  const exceptions: Finding[] = [];
+  /** The messages of the faults, by file. */
+  const blamed = new Map<string, Set<string>>();
+  return {
+    faults,
+    exceptions,
+    blame(file, message) {
+      const known = blamed.get(file) ?? new Set();
+      if (known.has(message)) return;
+      blamed.set(file, known.add(message));
+      faults.push({ file, message });
+    },
+    except: (file, message) => void exceptions.push({ file, message }),
+    isBlamed: (file) => blamed.has(file),
+  };
 }

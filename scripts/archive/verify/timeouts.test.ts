@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { agentLogFile, leagueLogFile } from "../files.ts";
+import { agentLogFile, leagueLogFile } from "../format.ts";
 import { expectFault, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
 import { type Forgery, firstTimeoutOf, forfeitMatch, playerEvents } from "../testing/forgery.ts";

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { matchFile, RUN_FILE } from "../files.ts";
+import { matchFile, RUN_FILE } from "../format.ts";
 import { expectFault, messagesOf } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
 import { forgeFile, type Json, rewriteManifest } from "../testing/forgery.ts";

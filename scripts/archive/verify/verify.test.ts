@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { leagueSeed } from "../../../league-manager/league/league.ts";
-import { agentLogFile, leagueLogFile, matchFile, RUN_FILE } from "../files.ts";
+import { agentLogFile, leagueLogFile, matchFile, RUN_FILE } from "../format.ts";
 import { filesIn, testExports } from "../testing/exports.ts";
 import { forgeFile, type Json } from "../testing/forgery.ts";
 import { plainRun, RUN_SEED, saltOf, timedOutRun } from "../testing/store.ts";

@@ -2,22 +2,40 @@ import type { KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { matchRef } from "#shared/lib/ids.ts";
+import { isToken, matchRef } from "#shared/lib/ids.ts";
+import { parsedJson } from "#shared/lib/text.ts";
+import { DisplayName } from "#shared/protocol/message-fields.ts";
 import { foldStandings, type Standing } from "#shared/standings/standings.ts";
+import { nameCommitment } from "../../../league-manager/agents/registered-agent.ts";
 import { standingsOf } from "../../../league-manager/league/standings-of.ts";
-import { agentLogFile, leagueLogFile, MANIFEST, RUN_FILE, SIGNATURE } from "../files.ts";
-import { ExportedRun, type LoggedRun } from "../format.ts";
+import { LlmManifest } from "../../../player/llm/record-files.ts";
+import { LlmRecord } from "../../../player/llm/records.ts";
+import { isRecordOf } from "../export-store.ts";
+import {
+  agentLogFile,
+  ExportedRun,
+  type LoggedRun,
+  leagueLogFile,
+  llmFile,
+  llmManifestFile,
+  MANIFEST,
+  RUN_FILE,
+  SIGNATURE,
+} from "../format.ts";
 import { fingerprintOf, Signature, signingKey } from "../signature.ts";
 import { checkAbsences } from "./absences.ts";
-import { readAgentLog } from "./agent-log.ts";
-import { createFindings, type Finding } from "./findings.ts";
-import { checkLogged } from "./league.ts";
-import { readLeagueLog } from "./league-log.ts";
-import { checkLlmRecords } from "./llm-records.ts";
-import type { CheckedLeague, CheckedMatch } from "./match.ts";
-import { checkNames } from "./names.ts";
-import { checkBytes, openSource, readDocument, type Source } from "./source.ts";
-import { checkUnlogged, NO_LEAGUE_LOG } from "./unlogged.ts";
+import { type CheckedLeague, type CheckedMatch, checkLogged, checkUnlogged, NO_LEAGUE_LOG } from "./leagues.ts";
+import { type AgentLog, type LeagueLog, readAgentLog, readLeagueLog } from "./logs.ts";
+import {
+  checkBytes,
+  createFindings,
+  type Finding,
+  type Findings,
+  openSource,
+  readDocument,
+  readLines,
+  type Source,
+} from "./source.ts";
 
 type Verdict = "verified" | "verified except" | "cannot be checked" | "not sound";
 
@@ -176,4 +194,74 @@ function checkUnlistedFiles(source: Source, run: ExportedRun, matches: readonly 
   for (const file of texts.keys()) {
     if (!known.has(file) && !findings.isBlamed(file)) findings.blame(file, `is not listed in ${RUN_FILE}`);
   }
+}
+
+/** Checks each name against the commitments in the registration of its player and in the player's entries into leagues. */
+function checkNames(
+  findings: Findings,
+  run: LoggedRun,
+  agents: ReadonlyMap<string, AgentLog>,
+  logs: readonly LeagueLog[],
+): void {
+  const salts = new Map<string, string | null>();
+  for (const [index, { league_id, players }] of run.leagues.entries()) {
+    const entrants = logs[index]?.league?.entrants;
+    if (!entrants) continue;
+    for (const { player_id, display_name: name, salt } of players) {
+      const label = `the name of ${player_id} in ${league_id}`;
+      const commitment = entrants.get(player_id);
+      if (salt === null) {
+        if (name === player_id) findings.except(RUN_FILE, `${label} is erased`);
+        else findings.blame(RUN_FILE, `${label} has no salt and cannot be checked`);
+      } else {
+        if (!isDisplayName(name)) findings.blame(RUN_FILE, `${label} is not a name that a player can register with`);
+        if (!isToken(salt)) findings.blame(RUN_FILE, `${label} has a salt that is not a token`);
+        if (nameCommitment({ name, salt }) !== commitment)
+          findings.blame(RUN_FILE, `${label} is not the name with which the player entered: the hash differs`);
+      }
+      const agent = agents.get(player_id);
+      if (agent && agent.steps.length > 0 && registeredName(agent) !== commitment)
+        findings.blame(agent.file, `its name is not the name with which it entered ${league_id}`);
+      if (salts.has(player_id) && salts.get(player_id) !== salt)
+        findings.blame(RUN_FILE, `${label} has a salt that differs from that in an earlier league`);
+      salts.set(player_id, salt);
+    }
+  }
+}
+
+/** Whether a player can register with a name. A registration removes spaces around a name. */
+const isDisplayName = (name: string): boolean => DisplayName.safeParse(name).data === name;
+
+/** Returns the commitment of the name of the last registration. Players of a league are never forgotten, so they keep this name. */
+function registeredName({ steps }: AgentLog): string | null {
+  const registered = steps.findLast(({ event }) => event.type === "registered")?.event;
+  return registered?.type === "registered" ? registered.name_commitment : null;
+}
+
+/**
+ * Checks the form of the records of language models, and that each is about the match of its name. Their content is asserted by the player. Returns
+ * the names of the files that such an export can have.
+ */
+function checkLlmRecords(source: Source, matches: readonly CheckedMatch[]): readonly string[] {
+  const { texts, findings } = source;
+  const known: string[] = [];
+  for (const { match } of matches) {
+    for (const playerId of new Set(Object.values(match.roles))) {
+      const file = llmFile(playerId, match.league_id, match.match_id);
+      known.push(file);
+      if (!texts.has(file)) continue;
+      const records = readLines(source, file).map((line) => LlmRecord.safeParse(parsedJson(line)).data);
+      const [first] = records;
+      if (records.some((record) => record === undefined))
+        findings.blame(file, "a line is not a record of a language model");
+      else if (first?.type !== "begin" || first.player_id !== playerId || !isRecordOf(match, first))
+        findings.blame(file, "is the record of another match or another player");
+    }
+  }
+  const playerIds = new Set(matches.flatMap(({ match }) => Object.values(match.roles)));
+  for (const file of [...playerIds].map(llmManifestFile)) {
+    known.push(file);
+    if (texts.has(file)) readDocument(source, file, LlmManifest);
+  }
+  return known;
 }

@@ -4,7 +4,7 @@ import type { Role } from "#shared/games/game.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { firstPending, type PlayerType } from "../../../referee/codenames/flow.ts";
 import { questionFor } from "../../../referee/codenames/questions.ts";
-import { median } from "../median.ts";
+import { median } from "../process.ts";
 
 /**
  * Result of the process `node scripts/bench/matches/codenames.ts SEED GAMES`, which measures the rules and the prompts of Codenames in the middle

@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { exportOf } from "../../archive/export/export-store.ts";
-import { findStore } from "../../archive/export/find-store.ts";
-import { writeExport } from "../../archive/files.ts";
+import { exportOf } from "../../archive/export-store.ts";
+import { writeExport } from "../../archive/format.ts";
+import { findStore } from "../../archive/stored-run.ts";
 import { verifyExport } from "../../archive/verify/verify.ts";
 import { launch, type Rate, temporaryFolder } from "../process.ts";
 import { writeSyntheticRun } from "../synthetic-run.ts";

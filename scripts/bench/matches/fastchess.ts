@@ -6,9 +6,7 @@ import { Command } from "commander";
 import { z } from "zod";
 import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
-import { median } from "../median.ts";
-import { ROOT, temporaryFolder } from "../process.ts";
-import { cpuOf } from "../process-table.ts";
+import { cpuOf, median, ROOT, temporaryFolder } from "../process.ts";
 
 /**
  * `FASTCHESS=/path/to/fastchess node scripts/bench/matches/fastchess.ts` plays the same games with fastchess and with `league match`, in alternating

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { Command, Option } from "commander";
 import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
-import { launch, sleep, temporaryFolder } from "../process.ts";
-import { cpuOf, residentKb } from "../process-table.ts";
+import { cpuOf, launch, residentKb, sleep, temporaryFolder } from "../process.ts";
 import { AnsweringAgents } from "./answering-agents.ts";
 
 /**

@@ -2,8 +2,7 @@ import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { launch, type Measured, measure, type Rate, sleep, temporaryFolder } from "../process.ts";
-import { childrenOf } from "../process-table.ts";
+import { childrenOf, launch, type Measured, measure, type Rate, sleep, temporaryFolder } from "../process.ts";
 import type { LocalCount } from "./local.ts";
 
 /** The rates of `league match` without HTTP. */

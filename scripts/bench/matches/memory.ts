@@ -4,10 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import { Command } from "commander";
 import { countOption, withUsageExit } from "#shared/runtime/command-options.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
-import { launch, type Measured, sleep, temporaryFolder } from "../process.ts";
-import { peakKb, residentKb } from "../process-table.ts";
-import { recordRounds } from "../record.ts";
-import { AnsweringAgents } from "./answering-agents.ts";
+import { launch, type Measured, peakKb, residentKb, sleep, temporaryFolder } from "../process.ts";
+import { AnsweringAgents, recordRounds } from "./answering-agents.ts";
 
 /** `node scripts/bench/matches/memory.ts` measures the peak memory of a manager with one large league, while it plays and after a restart. */
 const {

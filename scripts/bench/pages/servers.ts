@@ -1,5 +1,5 @@
 import { startTestHost } from "../../../referee/rest/testing/host.ts";
-import { startGames } from "../../pages/games.ts";
+import { startGames } from "../../pages/servers.ts";
 import { startReportedLeagues } from "../../testing/reported-leagues.ts";
 
 /**

@@ -2,10 +2,9 @@ import { counted, cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
 import { Envelope, fieldFaults } from "#shared/protocol/envelope.ts";
 import { ANY_GAME, PlayerRegisterRequest } from "#shared/protocol/messages.ts";
 import { type Check, type Finding, failed, passed, type Verdict } from "../check.ts";
-import type { Explanation } from "../judge/reply-shape.ts";
-import { unknownTypes } from "../league/games.ts";
-import type { RegistrationRecord } from "../league/registration-desk.ts";
-import type { Exchange } from "../wire/exchange.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Explanation } from "../judge.ts";
+import { type RegistrationRecord, unknownTypes } from "../registration-desk.ts";
 
 /** Judges whether the player registers as PROTOCOL.md, section 2, describes. */
 export const registration: Check = {

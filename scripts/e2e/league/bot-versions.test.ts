@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { hashOfBuiltIn } from "../../../player/bot-hash.ts";
-import type { GameRatings } from "../../archive/ratings/ratings-over-runs.ts";
+import type { GameRatings } from "../../archive/ratings.ts";
 import { start } from "../../testing/processes.ts";
 import { RPS, testLeague } from "../../testing/test-league.ts";
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it, onTestFinished } from "vitest";
-import { exportOf } from "../../archive/export/export-store.ts";
-import { writeExport } from "../../archive/files.ts";
+import { exportOf } from "../../archive/export-store.ts";
+import { writeExport } from "../../archive/format.ts";
 import { verifyExport } from "../../archive/verify/verify.ts";
 import { startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 

@@ -1,6 +1,6 @@
 /** The texts that a league sends and writes without a request: messages to its agents, lines of its processes, and an export. */
 import { join } from "node:path";
-import { exportOf } from "../../archive/export/export-store.ts";
+import { exportOf } from "../../archive/export-store.ts";
 import type { Received } from "../../testing/controlled-player.ts";
 import {
   ANOTHER_PLAYER,

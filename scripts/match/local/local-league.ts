@@ -32,7 +32,7 @@ import { MANAGER_SCHEMA, managerStore, openRun } from "../../../league-manager/s
 import { keepSnapshots } from "../../../league-manager/store/snapshots.ts";
 import { openLedger } from "../../../league-manager/store/store-ledger.ts";
 import type { RunFolder } from "../../run/run-folder.ts";
-import type { MatchSystem } from "../system.ts";
+import type { MatchSystem } from "../setup.ts";
 
 /** The league of local matches: the store and the decisions of a league manager, and one referee, which is this process. */
 export interface LocalLeague {

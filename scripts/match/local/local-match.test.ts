@@ -8,8 +8,8 @@ import { faultsOfMatch } from "#shared/session/match-result.ts";
 import type { MatchBot } from "../../../player/loaded-bot.ts";
 import { Player } from "../../../player/matches/player.ts";
 import type { Turn } from "../../../player/sdk.ts";
-import type { LocalPlayer } from "./local-asker.ts";
-import { localMatches } from "./local-match.ts";
+import type { LocalPlayer } from "./local-bots.ts";
+import { localMatches } from "./run-local.ts";
 
 type Choose = (turn: Turn) => unknown;
 

@@ -3,8 +3,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { Player } from "../../../player/matches/player.ts";
-import type { LocalPlayer } from "./local-asker.ts";
-import type { LocalBots } from "./local-bots.ts";
+import type { LocalBots, LocalPlayer } from "./local-bots.ts";
 import type { LocalLeague } from "./local-league.ts";
 import { runLocal } from "./run-local.ts";
 

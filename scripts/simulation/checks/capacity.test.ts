@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { planOf } from "../random-plan.ts";
-import { faultsOfCapacity } from "./capacity.ts";
+import { faultsOfCapacity } from "./course.ts";
 
 const PLAN = { ...planOf("1"), capacity: 1 };
 const event = (type: string, match: number, more: object = {}): LeagueEvent =>

@@ -1,37 +1,30 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parsedJson } from "#shared/lib/text.ts";
 import type { Database } from "#shared/store/sqlite.ts";
 import type { AgentEvent } from "../../../league-manager/agents/registered-agent.ts";
 import { LeagueEvent } from "../../../league-manager/league/events.ts";
-import { exportOf } from "../../archive/export/export-store.ts";
-import { writeExport } from "../../archive/files.ts";
+import { exportOf } from "../../archive/export-store.ts";
+import { writeExport } from "../../archive/format.ts";
 import { verifyExport } from "../../archive/verify/verify.ts";
-import type { Disturbance } from "../disturbance.ts";
-import type { ObservedRequest } from "../machines/connection.ts";
-import { DATABASE, MANAGER, managerNames, playerName } from "../machines/names.ts";
+import { FORBIDDEN, FORGED } from "../hostile.ts";
+import { DATABASE, isManager, MANAGER, managerNames, playerName } from "../machines/names.ts";
+import type { ObservedRequest } from "../machines/network.ts";
 import type { BotSeat } from "../machines/observer.ts";
-import { isSilentPartition, MOVE_MS, type Plan } from "../plan.ts";
-import { dialectOf } from "../player-plans.ts";
+import { type Disturbance, dialectOf, isCalled, isSilentPartition, MOVE_MS, type Plan } from "../plan.ts";
 import { faultsOfTimes } from "./agreement.ts";
-import { createAnnouncements } from "./announcements.ts";
-import { faultsOfCapacity } from "./capacity.ts";
-import { createClocks } from "./clocks.ts";
-import { createCourse, faultsOfFinalStandings } from "./course.ts";
-import { createDeadlines } from "./deadlines.ts";
+import { createAnnouncements, createCourse, faultsOfCapacity, faultsOfFinalStandings } from "./course.ts";
+import { createClocks, createDeadlines } from "./deadlines.ts";
 import { createDialects } from "./dialects.ts";
-import { faultsOfDismissals } from "./dismissals.ts";
-import { type CheckedEnvelope, envelopesIn } from "./envelopes.ts";
-import { createEpochs } from "./epochs.ts";
-import { faultsOfForgeries } from "./forgeries.ts";
 import { CommittedLog, type LogEntry } from "./log.ts";
+import { type CheckedEnvelope, envelopesIn } from "./messages.ts";
 import { createOperators } from "./operators.ts";
-import { createRelease, type Timed } from "./release.ts";
+import { createEpochs, createRelease, type Timed } from "./release.ts";
 import { type Fault, faultsOf } from "./rules.ts";
-import { sentBeforeCommit } from "./sent-before-commit.ts";
-import { type AgentStreams, faultsOfTimeouts } from "./timeouts.ts";
+import { createViews } from "./secrecy.ts";
+import { type AgentStreams, faultsOfDismissals, faultsOfTimeouts } from "./timeouts.ts";
 import { createTurns } from "./turns.ts";
-import { createViews } from "./views.ts";
 
 type Completed = Extract<LeagueEvent, { type: "match_completed" }>;
 
@@ -372,4 +365,81 @@ async function faultsOfExport(db: Database): Promise<readonly string[]> {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+const RESULT_OF_MANAGER = `SELECT 1 FROM log WHERE type IN ('match_completed', 'match_released', 'match_aborted')
+  AND body ->> '$.match_id' = ? AND body ->> '$.epoch' = ?`;
+const ASSIGNMENT = `SELECT 1 FROM log WHERE type = 'match_assigned' AND body ->> '$.match_id' = ? AND body ->> '$.epoch' = ?`;
+const SESSION = "SELECT 1 FROM matches WHERE match_id = ? AND epoch = ?";
+const ACTIONS = `SELECT 1 FROM matches JOIN sessions USING (session_id) JOIN log USING (stream)
+  WHERE match_id = ? AND epoch = ? GROUP BY session_id HAVING sum(log.type = 'acted') >= ?`;
+const LOG_HEAD = "SELECT 1 FROM log WHERE hash = ?";
+
+/**
+ * Returns a fault if a manager or referee has sent a message whose content was not yet committed in its database. `sent` is the message; if it is an
+ * answer, `request` is its request.
+ */
+function sentBeforeCommit(
+  from: string,
+  db: Database,
+  sent: CheckedEnvelope,
+  request: CheckedEnvelope | null,
+): readonly Fault[] {
+  const { type, payload } = sent;
+  const { match_id, epoch } = { ...request?.payload, ...payload } as { match_id?: string; epoch?: number };
+  const isStored = (sql: string, ...values: readonly unknown[]): boolean =>
+    db.prepare(sql).get(...(values as (string | number)[])) !== undefined;
+  const isOfManager = isManager(from);
+  const isCommitted = ((): boolean => {
+    if (isOfManager && type === "MATCH_RESULT_RESPONSE") return isStored(RESULT_OF_MANAGER, match_id, epoch);
+    if (isOfManager && type === "START_GAME") return isStored(ASSIGNMENT, match_id, epoch);
+    if (isOfManager) return true;
+    if (type === "START_GAME_RESPONSE" || type === "GAME_INVITE") return isStored(SESSION, match_id, epoch);
+    if (type === "MOVE_REQUEST") return isStored(ACTIONS, match_id, epoch, payload.tick);
+    const isResult = type === "GAME_RESULT" || type === "MATCH_RESULT";
+    return !isResult || payload.log_head === "" || isStored(LOG_HEAD, payload.log_head);
+  })();
+  return isCommitted ? [] : [`commit order: ${from} sent ${type} of ${match_id}, epoch ${epoch}, before its commit`];
+}
+
+const FORGERIES: ReadonlySet<string> = new Set([...FORGED, ...FORBIDDEN]);
+
+/** Returns the faults of an answer that accepts what a player may not send. */
+function faultsOfForgeries(plan: Plan, observed: ObservedRequest, reply: string): readonly Fault[] {
+  const { from, to, body, isPoll } = observed;
+  const fault = (what: string): Fault => `forgeries: ${to} accepted ${what} of ${from}: ${reply.slice(0, 300)}`;
+  if (isPoll) return isCalled(plan, from) && reply.includes('"requests"') ? [fault("a poll of another inbox")] : [];
+  const requests = envelopesIn(body);
+  const faults = envelopesIn(reply).flatMap((answer): readonly Fault[] => {
+    const request = requests.find(({ id }) => id === answer.id);
+    if (!request) return [];
+    if (FORGERIES.has(request.type)) return isRejected(answer) ? [] : [fault(request.type)];
+    return isTakeover(plan, from, request) && answer.payload.status === "ACCEPTED" ? [fault("a registration")] : [];
+  });
+  return isHostile(plan, from)
+    ? [...faults, ...(isAcceptedInDialect(body, reply) ? [fault("a message")] : [])]
+    : faults;
+}
+
+const isHostile = ({ players }: Plan, machine: string): boolean =>
+  players.some((behaviour, n) => behaviour === "hostile" && playerName(n) === machine);
+
+const isRejected = ({ type, payload }: CheckedEnvelope): boolean =>
+  type.endsWith("_ERROR") || (type === "GAME_INVITE_RESPONSE" && payload.accept === false);
+
+/** Whether a registration does not name a player of the machine that has sent it. */
+const isTakeover = ({ players, former }: Plan, machine: string, { type, payload }: CheckedEnvelope): boolean =>
+  /^(PLAYER|REFEREE)_REGISTER_REQUEST$/.test(type) &&
+  players.some(
+    (_, n) =>
+      machine === playerName(n) &&
+      payload.display_name !== `P${n + 1}` &&
+      !(n === former && payload.display_name === `Q${n + 1}`),
+  );
+
+/** Whether an agent has accepted a message in another dialect. A hostile player is a native one. */
+function isAcceptedInDialect(body: string, reply: string): boolean {
+  if (!body.includes('"message_type"')) return false;
+  const { result } = (parsedJson(reply) ?? {}) as { readonly result?: Readonly<Record<string, unknown>> };
+  return result?.status === "ACCEPTED" || result?.status === "REGISTERED";
 }

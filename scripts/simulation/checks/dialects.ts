@@ -1,10 +1,9 @@
 import { parsedJson } from "#shared/lib/text.ts";
 import { START_MS } from "../machines/clock.ts";
-import type { ObservedRequest } from "../machines/connection.ts";
 import { isManager, machineOf, playerName } from "../machines/names.ts";
-import type { Plan } from "../plan.ts";
-import { dialectOf } from "../player-plans.ts";
-import type { CheckedEnvelope } from "./envelopes.ts";
+import type { ObservedRequest } from "../machines/network.ts";
+import { dialectOf, type Plan } from "../plan.ts";
+import type { CheckedEnvelope } from "./messages.ts";
 import type { Fault } from "./rules.ts";
 
 /** Checks the messages to players of other dialects and their answers, without the code that translates them. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { faultsOfDismissals } from "./dismissals.ts";
 import type { LogEntry } from "./log.ts";
+import { faultsOfDismissals } from "./timeouts.ts";
 
 const entry = (stream: string, event: object): LogEntry => ({ stream, at: 0, event }) as unknown as LogEntry;
 const league = (type: string, more: object = {}): LogEntry => entry("league:sim", { type, ...more });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { planOf } from "../random-plan.ts";
-import { createEpochs } from "./epochs.ts";
+import { createEpochs } from "./release.ts";
 
 const PLAN = { ...planOf("1"), players: ["well", "well"] as const };
 const envelope = (type: string, payload: object) => ({

@@ -1,4 +1,4 @@
-import { MAX_PENDING } from "../liar.ts";
+import { MAX_PENDING } from "../hostile.ts";
 import type { Load, Machine } from "../machines/machine.ts";
 import { DATABASE, isManager } from "../machines/names.ts";
 import { matchesAtOnce, type Plan, roundsOf } from "../plan.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ObservedRequest } from "../machines/connection.ts";
+import type { ObservedRequest } from "../machines/network.ts";
 import { OPERATOR_TOKEN } from "../operator.ts";
 import { planOf } from "../random-plan.ts";
 import type { LogEntry } from "./log.ts";

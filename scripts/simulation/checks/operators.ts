@@ -1,13 +1,12 @@
 import { createHash, createHmac } from "node:crypto";
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
-import type { ObservedRequest } from "../machines/connection.ts";
 import { isManager, isOperator } from "../machines/names.ts";
+import type { ObservedRequest } from "../machines/network.ts";
 import { OPERATOR_TOKEN } from "../operator.ts";
 import type { Plan } from "../plan.ts";
-import type { CheckedEnvelope } from "./envelopes.ts";
 import type { LogEntry } from "./log.ts";
+import { type CheckedEnvelope, type ToolAnswer, type ToolCall, toolAnswerIn, toolCallIn } from "./messages.ts";
 import { type Fault, faultsOf } from "./rules.ts";
-import { type ToolAnswer, type ToolCall, toolAnswerIn, toolCallIn } from "./tool-calls.ts";
 
 /** Checks what PROTOCOL.md promises to an operator, by its calls, their answers and the events that are committed. */
 interface Operators {

@@ -1,4 +1,4 @@
-import { type CheckedEnvelope, turnOf } from "./envelopes.ts";
+import { type CheckedEnvelope, turnOf } from "./messages.ts";
 import type { Fault } from "./rules.ts";
 
 /** Checks the requests of the referees to the players, and the answers of the players. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createViews } from "./views.ts";
+import { createViews } from "./secrecy.ts";
 
 const SEAT = { match_id: "R1M1", epoch: 1, your_role: "x" };
 const request = (tick: number, rounds: readonly number[], from?: number) => ({

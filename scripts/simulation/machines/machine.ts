@@ -1,6 +1,6 @@
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import type { Start } from "../agents.ts";
-import type { Disturbance } from "../disturbance.ts";
+import type { Disturbance } from "../plan.ts";
 import type { ProcessClock } from "./clock.ts";
 import type { CommitFate, MachineDisk } from "./disk.ts";
 import type { SimulatedNetwork } from "./network.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "#shared/store/sqlite.ts";
-import type { ObservedRequest } from "./connection.ts";
+import type { ObservedRequest } from "./network.ts";
 
 /** The seat and the turn for which a bot is asked. */
 export interface BotSeat {

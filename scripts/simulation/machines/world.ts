@@ -1,26 +1,31 @@
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
+import { StartError } from "#shared/runtime/process/exit.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import type { Database } from "#shared/store/sqlite.ts";
+import { StoreBusy, StoreUnwritable } from "#shared/store/store-errors.ts";
+import { DatabaseUnavailable } from "../../../league-manager/shared-run/run-database.ts";
 import { agentsOf, copyOf, type Processes, type Start, seededIds } from "../agents.ts";
 import { faultsOfLoad, limitsOf } from "../checks/load.ts";
 import type { Fault } from "../checks/rules.ts";
 import type { Choice } from "../checks/secrecy.ts";
-import { type Disturbance, endOf } from "../disturbance.ts";
-import { endOfOperation, restartsOf } from "../operator-plans.ts";
-import { type Plan, START_MS } from "../plan.ts";
-import { addressOf, startsAt } from "../player-plans.ts";
-import { ask } from "./ask.ts";
+import {
+  addressOf,
+  type Disturbance,
+  endOf,
+  endOfOperation,
+  type Plan,
+  restartsOf,
+  START_MS,
+  startsAt,
+} from "../plan.ts";
 import { processClock } from "./clock.ts";
-import type { ObservedRequest } from "./connection.ts";
 import { SimulatedDatabase } from "./database.ts";
-import { createDisk, type MachineDisk } from "./disk.ts";
-import { isExpected, isExpectedAtStart } from "./endings.ts";
-import { fatesOf } from "./fates.ts";
+import { createDisk, DiskFull, type MachineDisk } from "./disk.ts";
 import { crashesAt, type Machine, newMachine, newProcess, nextCommitFate, setCondition } from "./machine.ts";
 import { copyName, DATABASE, isManager, MANAGER, playerName } from "./names.ts";
-import { createNetwork, type SimulatedNetwork } from "./network.ts";
+import { ask, createNetwork, fatesOf, type ObservedRequest, type SimulatedNetwork } from "./network.ts";
 import type { Observer } from "./observer.ts";
 import { createScheduler, settled } from "./scheduler.ts";
 
@@ -312,3 +317,11 @@ function maxStartsOf(plan: Plan): number {
   const endsAt = Math.max(endOfOperation(plan), ...disturbances.map(endOf));
   return 1 + disturbances.length + restartsOf(plan).length + 3 * calls.length + Math.ceil(endsAt / RESTART_MS);
 }
+
+/** Returns true for errors with which a process ends by design. */
+export const isExpected = (thrown: unknown): boolean =>
+  thrown instanceof StartError || thrown instanceof DiskFull || thrown instanceof StoreUnwritable;
+
+/** Returns true for errors with which the start of a manager ends while its database does not answer. */
+const isExpectedAtStart = (thrown: unknown): boolean =>
+  isExpected(thrown) || thrown instanceof DatabaseUnavailable || thrown instanceof StoreBusy;

@@ -269,3 +269,236 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
     to: "const { leagues, formerLeagues } = state;",
   },
 ];
+
+/** Faults in the code for players with inboxes and for players of other dialects. */
+export const CONTACT_FAULTS: readonly Mutation[] = [
+  {
+    name: "the expectation of a separate answer ends only with an error",
+    rules: ["memory"],
+    file: "shared/rpc/dialects/dialect-peers.ts",
+    from: `  } finally {
+    expected.close();
+  }`,
+    to: `  } catch (thrown) {
+    expected.close();
+    throw thrown;
+  }`,
+  },
+  {
+    name: "a separate answer without a token is accepted from every address",
+    rules: ["forgeries"],
+    file: "shared/rpc/dialects/late-answers.ts",
+    from: "const near = open.filter((_, index) => isNear[index]);",
+    to: "const near = open.filter((_, index) => isNear[index] || token === null);",
+  },
+  {
+    name: "a player of a dialect is told after each round that all earlier rounds are completed",
+    rules: ["dialects"],
+    file: "shared/protocol/dialects/dialect.ts",
+    from: "  memory.delete(leagueId);\n",
+    to: "",
+  },
+  {
+    name: "a player of a dialect may receive its result after the manager if its opponent is a native player",
+    rules: ["dialects"],
+    file: "referee/match/report.ts",
+    from: "Object.values(roles).some(({ dialect }) => dialect !== NATIVE)",
+    to: "Object.values(roles).every(({ dialect }) => dialect !== NATIVE)",
+  },
+  {
+    name: "after a restart of the manager, the requests of an inbox have lower numbers than its player waits for",
+    rules: ["forfeits", "end"],
+    file: "league-manager/inbox/inbox.ts",
+    from: "const known = after >= firstNumber && after < nextNumber ? after : 0;",
+    to: "const known = after >= firstNumber ? after : 0;",
+  },
+  {
+    name: "a player with an inbox sends each answer in one poll only, even if that poll is interrupted",
+    rules: ["forfeits"],
+    file: "player/inbox-client.ts",
+    from: "  const sent = answersToSend(state);\n",
+    to: `  const sent = answersToSend(state);
+  for (const id of sent.keys()) state.answers.delete(id);
+`,
+  },
+];
+
+/** Faults in what the manager does for operators. */
+export const OPERATOR_FAULTS: readonly Mutation[] = [
+  {
+    name: "a paused league goes on",
+    file: "league-manager/league/evolve.ts",
+    from: "isPaused: true",
+    to: "isPaused: false",
+    rules: ["operators"],
+  },
+  {
+    name: "an annulled match keeps its points",
+    file: "league-manager/league/evolve.ts",
+    from: 'completed({ ...match, refereeId: null }, abortedOutcome(ANNULLED), "")',
+    to: 'completed({ ...match, refereeId: null }, match.outcome ?? abortedOutcome(ANNULLED), "")',
+    rules: ["operators", "standings"],
+  },
+  {
+    name: "every caller is an operator",
+    file: "league-manager/api/operator-operations.ts",
+    from: "authToken !== null && equalSecrets(authToken, operatorToken)",
+    to: 'equalSecrets(authToken ?? "", operatorToken) || operatorToken !== ""',
+    rules: ["operators"],
+  },
+  {
+    name: "a token stays valid after its reset",
+    file: "league-manager/commands/agent-commands.ts",
+    from: "tokenHash: sha256Hex(newToken) }",
+    to: 'tokenHash: newToken === "" ? sha256Hex(newToken) : player.value.tokenHash }',
+    rules: ["operators"],
+  },
+  {
+    name: "a removed player plays the following rounds",
+    file: "league-manager/commands/league-commands.ts",
+    from: 'if (player?.state !== "SHUTDOWN") continue;',
+    to: 'if (player?.state !== "SHUTDOWN" || player.isRemoved) continue;',
+    rules: ["operators"],
+  },
+  {
+    name: "a round ends before its time",
+    file: "league-manager/effects/round-effects.ts",
+    from: "this.#context.clock.now() < endMs)",
+    to: "this.#context.clock.now() < endMs - 500)",
+    rules: ["operators"],
+  },
+  {
+    name: "a league starts before its time",
+    file: "league-manager/effects/league-start.ts",
+    from: "clock.now() < Date.parse(league.startsAt)",
+    to: "clock.now() < Date.parse(league.startsAt) - 500",
+    rules: ["operators"],
+  },
+  {
+    name: "an ended league assigns its open matches",
+    file: "league-manager/league/decide.ts",
+    from: "...league.rounds.flatMap(({ matches }) => cancellationsOf(matches)),",
+    to: "...league.rounds.slice(0, 1).flatMap(({ matches }) => cancellationsOf(matches)),",
+    rules: ["operators", "end"],
+  },
+  {
+    name: "a paused league that the operator ends stays paused",
+    rules: ["operators"],
+    file: "league-manager/league/evolve.ts",
+    from: "return { isPairingComplete: true, isEnded: true, isPaused: false };",
+    to: "return { isPairingComplete: true, isEnded: true };",
+  },
+  {
+    name: "a match that is added to a round that has begun is not assigned before the manager starts again",
+    rules: ["end", "schedule"],
+    file: "league-manager/league/open-work.ts",
+    from: `    case "match_scheduled":
+    case "match_assigned":`,
+    to: '    case "match_assigned":',
+  },
+  {
+    name: "a match that was annulled before its round is also forfeited when the round opens",
+    rules: ["operators", "end"],
+    file: "league-manager/league/decide.ts",
+    from: '({ status, players: seated }) => status !== "completed" && seated.some((playerId) => shutDown.has(playerId)),',
+    to: "({ players: seated }) => seated.some((playerId) => shutDown.has(playerId)),",
+  },
+  {
+    name: "a match is annulled although the pairings of the next round depend on it",
+    rules: ["operators", "export"],
+    file: "league-manager/league/decide.ts",
+    from: "roundOf(league, roundId + 1)?.roundId",
+    to: "roundOf(league, roundId + 2)?.roundId",
+  },
+];
+
+/** Faults in the code of several managers that share a run. */
+export const SHARED_RUN_FAULTS: readonly Mutation[] = [
+  {
+    name: "a commit whose end is unknown counts as made",
+    rules: ["commit order", "results", "managers"],
+    file: "league-manager/shared-run/shared-ledger.ts",
+    from: "if (!(await database.hasCommit(id))) break;",
+    to: "await database.hasCommit(id);",
+  },
+  {
+    name: "a commit whose end is unknown is not made again",
+    rules: ["commit order", "results", "end"],
+    file: "league-manager/shared-run/shared-ledger.ts",
+    from: "return this.#findOut(commit.id, decided);",
+    to: "for (const { answer } of decided) answer();\n      return;",
+  },
+  {
+    name: "a manager answers before its transaction ends",
+    rules: ["commit order"],
+    file: "league-manager/shared-run/shared-ledger.ts",
+    from: "if (isEmpty(batch)) return null;",
+    to: "for (const answer of answers) answer();\n  if (isEmpty(batch)) return null;",
+  },
+  {
+    name: "commands are decided on the state before the later commits",
+    rules: ["results", "managers", "schedule"],
+    file: "league-manager/shared-run/shared-ledger.ts",
+    from: "  known.state = state;\n",
+    to: "",
+  },
+  {
+    name: "later commits are not read without a command",
+    rules: ["managers", "end"],
+    file: "league-manager/shared-run/shared-ledger.ts",
+    from: "if (this.#isReadDue) this.#core.wake();",
+    to: "",
+  },
+  {
+    name: "the capacity of a referee is not part of the decision",
+    rules: ["capacity"],
+    file: "league-manager/commands/match-commands.ts",
+    from: "if (occupiedIn(state, refereeId) >= referee.maxConcurrent) {",
+    to: "if (occupiedIn(state, refereeId) < 0) {",
+  },
+  {
+    name: "an opened round has no jobs",
+    rules: ["end"],
+    file: "league-manager/match-queue.ts",
+    from: '      case "round_opened":\n',
+    to: "",
+  },
+  {
+    name: "a released match has no job",
+    rules: ["end"],
+    file: "league-manager/match-queue.ts",
+    from: "        add({ leagueId, matchId: event.match_id, epoch: event.epoch + 1 });\n",
+    to: "",
+  },
+  {
+    name: "a manager drops the job of the next attempt when it reads that the last attempt has ended",
+    rules: ["end"],
+    file: "league-manager/effects/held-jobs.ts",
+    from: "return this.#held.get(leagueId)?.get(matchId)?.epoch === epoch;",
+    to: "return this.#held.get(leagueId)?.has(matchId) === true;",
+  },
+  {
+    name: "a manager that no referee answers keeps the jobs of the matches that it has assigned",
+    rules: ["end"],
+    file: "league-manager/effects/dispatch/dispatch.ts",
+    from: "      if (up.length === 0) return false;\n",
+    to: "",
+  },
+  {
+    name: "a manager that starts misses the commits that others make while it loads the state",
+    rules: ["managers", "errors"],
+    file: "league-manager/shared-run/shared-ledger.ts",
+    from: `  const { number } = await database.commitsAfter(AFTER_ALL);
+  return { ...(await loadState(database, leagueIds)), number };`,
+    to: `  const loaded = await loadState(database, leagueIds);
+  const { number } = await database.commitsAfter(AFTER_ALL);
+  return { ...loaded, number };`,
+  },
+  {
+    name: "the events of a run with several managers have the times of the machines",
+    rules: ["managers"],
+    file: "league-manager/shared-run/run-clock.ts",
+    from: "iso: () => isoAt(now())",
+    to: "iso: () => isoAt(clock.now())",
+  },
+];

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../../testing/processes.ts";
 import { evidenceIn } from "./mutation.ts";
-import { MUTATIONS } from "./mutations.ts";
-import { TESTED_FAULTS } from "./tested-faults.ts";
+import { MUTATIONS, TESTED_FAULTS } from "./mutations.ts";
 
 // `npm run simulate:mutations` applies them, which takes minutes. A quote that no longer matches is found here.
 describe("a deliberate fault for the simulation", () => {
