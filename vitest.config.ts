@@ -21,7 +21,7 @@ export const SLOW_TESTS: readonly string[] = [
   "referee/codenames/{combinations,custom-words,interrupted-calls,key-secrecy}.test.ts",
   "referee/match/slow-referee.test.ts",
   "referee/play/official-clients.test.ts",
-  "referee/play/pages/game-routes.test.ts",
+  "referee/play/game-routes.test.ts",
   "referee/rest/{adversary,concurrency}.test.ts",
   "scripts/examples/hand-written-player.test.ts",
   "scripts/hidden-information/*.test.ts",

@@ -7,29 +7,25 @@ import type { Operation } from "#shared/rpc/mcp/operations.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Writer } from "#shared/store/writer.ts";
-import type { AgentDirectory } from "./agents.ts";
+import { codenamesTable } from "./codenames/codenames-table.ts";
+import { codenamesChanged, codenamesOperations, codenamesResources } from "./codenames/codenames-tools.ts";
 import { createDirector } from "./codenames/director.ts";
-import { codenamesChanged, codenamesResources } from "./codenames/resources.ts";
-import { codenamesTable } from "./codenames/table.ts";
-import { codenamesOperations } from "./codenames/tools.ts";
-import type { HostedDriver } from "./match/driven-match.ts";
+import type { HostedDriver } from "./match/play-match.ts";
+import type { Referee } from "./match/referee.ts";
 import { type Bots, type BotsContext, createBots } from "./play/bots.ts";
 import { openBrowser } from "./play/browser.ts";
-import type { PlayContext } from "./play/context.ts";
 import { engineOpponents } from "./play/engines.ts";
-import { createPlay, type Play } from "./play/play.ts";
-import { BOARD_URI, type GameToolsContext } from "./play/tools/context.ts";
-import { gameOperations } from "./play/tools/tools.ts";
+import { BOARD_URI, type GameToolsContext, gameOperations } from "./play/game-tools.ts";
+import { createPlay, type Play, type PlayContext } from "./play/play.ts";
 import { createTurns, type Turns } from "./play/turns.ts";
-import type { Referee } from "./referee.ts";
-import type { Limits } from "./rest/callers.ts";
+import type { Limits } from "./rest/requests.ts";
 import type { Streams } from "./rest/streams.ts";
-import type { StoredSession } from "./sessions/live-sessions.ts";
+import type { AgentDirectory } from "./sessions/agents.ts";
+import type { StoredSession, Waits } from "./sessions/host.ts";
 import type { Replies } from "./sessions/replies.ts";
 import type { SeatTable } from "./sessions/seats.ts";
-import type { SessionTable } from "./sessions/session-table.ts";
-import type { Waits } from "./sessions/waits.ts";
-import { spectatedMatch } from "./views/spectated-match.ts";
+import type { SessionTable } from "./sessions/session-store.ts";
+import { spectatedMatch } from "./views.ts";
 
 interface PlayRoomContext {
   readonly db: DatabaseSync;
@@ -137,9 +133,9 @@ async function openPages(
   turns: Turns,
   onVisit: () => void,
 ) {
-  const { gamePages } = await import("./play/pages/routes.ts");
-  const { OpenedSeats } = await import("./play/pages/invitations.ts");
-  const { createRematches } = await import("./play/pages/rematch.ts");
+  const { gamePages } = await import("./play/game-pages.ts");
+  const { OpenedSeats } = await import("./play/game-pages.ts");
+  const { createRematches } = await import("./play/rematch.ts");
   const { Streams } = await import("./rest/streams.ts");
   const { driver, names } = context;
   const { host } = driver;

@@ -18,8 +18,8 @@ import {
 } from "#shared/runtime/registration.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { originOf } from "#shared/web/site-links.ts";
+import type { Referee } from "./match/referee.ts";
 import type { ServiceOptions } from "./options.ts";
-import type { Referee } from "./referee.ts";
 
 /** The identity of a referee in its league. Registration sets it; until then the id is "new" and the token is null. */
 export interface Identity {

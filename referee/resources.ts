@@ -3,8 +3,8 @@ import { findGameNamed, knownGames } from "#shared/games/registry.ts";
 import { isSessionId, matchRef } from "#shared/lib/ids.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { RefereeContext } from "./operations/context.ts";
-import { matchState } from "./views/match-state.ts";
+import type { RefereeContext } from "./operations.ts";
+import { matchState } from "./views.ts";
 
 /** The URIs of the resources that a commit to a session has changed for spectators. Empty while a simultaneous turn is open. */
 export function changedBy({ referee, play }: RefereeContext, session: Session): readonly string[] {

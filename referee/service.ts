@@ -1,24 +1,53 @@
+import { join } from "node:path";
 import type { z } from "zod";
+import { withoutVersion } from "#shared/games/game.ts";
+import { knownGameIds } from "#shared/games/registry.ts";
+import { type Cancel, type Clock, throwLater } from "#shared/lib/clock.ts";
 import { lazily } from "#shared/lib/lazy.ts";
 import { invariant } from "#shared/lib/result.ts";
-import { counted } from "#shared/lib/text.ts";
+import { counted, flat } from "#shared/lib/text.ts";
 import { hostsOf } from "#shared/protocol/addresses.ts";
+import { type DialectClient, withDialects } from "#shared/rpc/dialects/dialect-peers.ts";
+import { foreignMessages } from "#shared/rpc/dialects/incoming.ts";
 import type { Listening } from "#shared/rpc/http/http-server.ts";
 import { listenHostFor } from "#shared/rpc/http/machine-addresses.ts";
 import { CREATIONS_PER_MINUTE, creationLimit, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/jsonrpc/rate-limit.ts";
-import type { McpEndpoint } from "#shared/rpc/mcp/mcp-endpoint.ts";
+import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp/mcp-endpoint.ts";
+import { toolsOf } from "#shared/rpc/mcp/operations.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { listen, portSettingOf, webApp } from "#shared/runtime/agent-server.ts";
+import type { AgentStore } from "#shared/runtime/files/disk.ts";
 import { showingGameFaults } from "#shared/runtime/game-faults.ts";
-import { isManager } from "./operations/context.ts";
-import { GAME_CREATIONS } from "./operations/operations.ts";
+import type { Logger } from "#shared/runtime/process/logger.ts";
+import { VERSION } from "#shared/runtime/program.ts";
+import { readOrCreateSecret } from "#shared/runtime/secret-file.ts";
+import type { Session } from "#shared/session/session.ts";
+import { CODENAMES_SCHEMA } from "./codenames/codenames-table.ts";
+import { answerHandlers, createAsker } from "./match/ask.ts";
+import { MATCH_SCHEMA, matchTable } from "./match/match-table.ts";
+import type { HostedDriver } from "./match/play-match.ts";
+import { createReferee, type Referee } from "./match/referee.ts";
+import {
+  GAME_CREATIONS,
+  isManager,
+  notificationOperations,
+  type RefereeContext,
+  refereeOperations,
+  rejectingNotLoaded,
+  rejectingNotLoadedTemplate,
+} from "./operations.ts";
 import { ServiceOptions } from "./options.ts";
-import { composeParts, type Parts } from "./parts.ts";
+import { REMATCH_SCHEMA } from "./play/rematch.ts";
+import { openPlayRoom, type PlayRoom } from "./play-room.ts";
 import { type Identity, leaveManager, registerReferee } from "./registration.ts";
+import { changedBy, gameRules, refereeTemplates } from "./resources.ts";
 import type { Streams } from "./rest/streams.ts";
-import { startHousekeeping } from "./sessions/housekeeping.ts";
+import { type AgentDirectory, agentDirectory } from "./sessions/agents.ts";
+import { createHost, createWaits, type SessionHost, type Waits } from "./sessions/host.ts";
 import { loadAdvice } from "./sessions/rejections.ts";
-import { openStore } from "./store.ts";
+import { REPLY_SCHEMA, type Replies, sqliteReplies } from "./sessions/replies.ts";
+import { SEAT_SCHEMA, seatTable } from "./sessions/seats.ts";
+import { SESSION_SCHEMA, type SessionTable, sessionStore, sessionTable } from "./sessions/session-store.ts";
 
 /** The state that the server of a referee uses. */
 interface Service {
@@ -131,10 +160,10 @@ function listenFor(service: Service): Promise<Listening> {
 
 /** Loads REST and the pages, on first use, because a referee that only plays league matches does not need them. */
 async function loadRest(service: Service) {
-  const { restContext, restRoutes } = await import("./rest/routes.ts");
+  const { restContext, restRoutes } = await import("./rest/rest-routes.ts");
   const { sessionSocket } = await import("./rest/session-socket.ts");
   const { Streams } = await import("./rest/streams.ts");
-  const { restState } = await import("./views/rest-views.ts");
+  const { restState } = await import("./views.ts");
   const { server, parts } = openedOf(service);
   const { host, agents, sessions, replies, waits, room } = parts;
   const { options, creations, streams } = service;
@@ -167,4 +196,190 @@ async function orClose<T>(server: Listening, open: () => T): Promise<T> {
     await server.close();
     throw thrown;
   }
+}
+
+/** The parts of a referee. */
+export interface Parts {
+  readonly peers: DialectClient;
+  readonly host: SessionHost;
+  readonly agents: AgentDirectory;
+  readonly sessions: SessionTable;
+  readonly replies: Replies;
+  readonly waits: Waits;
+  readonly referee: Referee;
+  readonly room: PlayRoom;
+  readonly context: RefereeContext;
+  readonly mcp: McpEndpoint;
+  /** The URL of its pages. */
+  readonly pagesUrl: string;
+}
+
+/** Creates the parts of a referee with its open store and the server that passes them requests. */
+export function composeParts(
+  options: ServiceOptions,
+  { db, writer }: AgentStore,
+  server: Listening,
+  identity: Identity,
+  self: AgentProcess,
+): Parts {
+  const { clock, ids, log } = self;
+  const peers = withDialects(self.network.createPeers(), self.network.comesFrom, clock, ids);
+  const seats = seatTable(db);
+  const onListenerError = (err: unknown, session: string) =>
+    log.error({ err, session }, "a listener threw an error after a commit");
+  const host = createHost(
+    sessionStore(db, writer),
+    clock,
+    ids,
+    (session) => onCommit(session),
+    onListenerError,
+    seats.open,
+  );
+  const tables = {
+    agents: agentDirectory(db, writer, clock, ids),
+    sessions: sessionTable(db, clock),
+    replies: sqliteReplies(db, writer, clock),
+    waits: createWaits(host, clock),
+  };
+  const driver = driverOf(host, peers, server, identity, self);
+  const { manager, reportTimeoutMs, maxConcurrentMatches } = options;
+  const referee = createReferee({
+    ...{ driver, peers, log, identity, reportTimeoutMs },
+    matches: matchTable(db, writer),
+    manager: manager ?? "",
+    onTokensChanged: tables.agents.forgetHolders,
+  });
+  const pagesUrl = options.endpoint?.replace(/\/mcp$/, "") ?? server.urls[0] ?? server.url;
+  const room = openPlayRoom({
+    ...{ db, writer, seats, ...tables, driver, self, sessionOf: referee.sessionOf, names: referee.names },
+    leaguesAt: () => identity.managerPages ?? [],
+    url: pagesUrl,
+    bots: options.bots,
+    engines: options.engines,
+    engineFolders: options.engineFolders,
+    botTimeouts: options.botTimeouts,
+    dataFolder: options.dataFolder,
+    isAttended: options.isAttended,
+    showAtTerminal: options.showAtTerminal,
+  });
+  const context = { host, referee, identity, maxConcurrentMatches, play: room.play };
+  const mcp = endpointOf(options, context, room, server, self, peers);
+  const onCommit = (session: Session): void =>
+    mcp.notifyChanged(() => [...changedBy(context, session), ...room.changedBy(session)]);
+  return { ...{ peers, host, referee, room, context, mcp, pagesUrl }, ...tables };
+}
+
+/** Creates the driver of matches. It writes the faults of players to the log of this process. */
+const driverOf = (
+  host: SessionHost,
+  peers: DialectClient,
+  { rejections }: Listening,
+  identity: Identity,
+  { clock, ids }: AgentProcess,
+): HostedDriver => ({
+  host,
+  asker: createAsker(peers, () => flat("referee:", identity.id), clock, ids),
+  clock,
+  ids,
+  onFault: ({ playerId, endpoint }, { code, cause, detail, systemMessage }, request) =>
+    rejections.write(endpoint.split("?", 1)[0] ?? "", {
+      code,
+      reason: `${cause}: ${detail}${systemMessage ? ` (${systemMessage})` : ""}`,
+      agent: `player:${playerId}`,
+      request,
+    }),
+});
+
+function endpointOf(
+  { manager, storeName, dataFolder, answerWithinMs }: ServiceOptions,
+  context: RefereeContext & { readonly identity: Identity },
+  room: PlayRoom,
+  { port }: Listening,
+  self: AgentProcess,
+  { lateAnswers }: Pick<DialectClient, "lateAnswers">,
+): McpEndpoint {
+  const { clock, ids, log } = self;
+  const listing =
+    manager === null
+      ? { instructions: hostInstructions(), unlisted: LEAGUE_TOOLS }
+      : { instructions: refereeInstructions() };
+  const surface = {
+    // `league mcp` and a host of games without a league are no referees to their clients.
+    serverInfo: { name: manager === null ? "session-host" : "referee", version: VERSION },
+    tools: toolsOf(
+      [...refereeOperations(context), ...room.operations, ...notificationOperations(context)].map(rejectingNotLoaded),
+      () => flat("referee:", context.identity.id),
+      clock,
+      ids,
+    ),
+    resources: [...room.resources, ...gameRules()],
+    templates: [...room.templates, ...refereeTemplates(context)].map(rejectingNotLoadedTemplate),
+    answerForeign: foreignMessages(
+      answerHandlers(lateAnswers),
+      () => flat("referee:", context.identity.id),
+      clock,
+      ids,
+    ),
+    stateKey: readOrCreateSecret(self, join(dataFolder, "tokens", `rounds-${storeName ?? port}`)),
+    answerWithinMs,
+    ...listing,
+  };
+  return mcpEndpoint(surface, (error) => log.error({ err: error }, "internal error"), clock, ids);
+}
+
+/** The part of the MCP instructions about games, for models. */
+const gamesInWords =
+  (): string => `To play a game, call createGame with a game (${knownGameIds().map(withoutVersion).join(", ")}) and an opponent, and keep the seat_token that it returns. Then repeat: waitForNextTurn until it is your turn, then finishTurn with one of the legal moves, until the game is over. A timeout of waitForNextTurn is normal: call it again. createGame and joinGame return the address of a page where people watch or play the game: show it to your user.
+For a game of Codenames in which this server asks the user and the model for each decision, call create_new_game instead. game://rules/{game} has the rules and options of a game.`;
+
+/** Returns the MCP instructions of a session host. */
+export const hostInstructions = (): string =>
+  `This server hosts games between agents, people and bots.\n${gamesInWords()}`;
+
+/** Returns the MCP instructions of a referee. */
+export const refereeInstructions = (): string =>
+  `This server is a referee of a league: it plays the matches that the league manager assigns to it. get_game_state and game://state/{match_id} show a match. It also hosts games outside of the league.\n${gamesInWords()}`;
+
+/** Tools for the league manager. A session host without a league accepts them but does not list them. */
+export const LEAGUE_TOOLS: ReadonlySet<string> = new Set(["start_game", "league_message"]);
+
+const SCHEMA = SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA + SEAT_SCHEMA + REMATCH_SCHEMA + CODENAMES_SCHEMA;
+
+/** Opens the database of the referee at a port. A separate thread writes its commits. Throws StartError if it cannot be opened. */
+export function openStore(
+  { dataFolder, storeName }: ServiceOptions,
+  port: number,
+  { clock, disk }: AgentProcess,
+): AgentStore {
+  const file = join(dataFolder, `${storeName ?? `referee-${port}`}.sqlite`);
+  return disk.openStore(file, SCHEMA, {
+    isWrittenByThread: true,
+    // Ends the process: a referee that cannot write must not ask players for moves.
+    onBroken: (error) => throwLater(clock, error),
+  });
+}
+
+interface HousekeepingOptions {
+  readonly host: SessionHost;
+  readonly replies: Replies;
+  /** A session that its seats play over REST expires when no seat has acted for this time. */
+  readonly expireAfterMs: number;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+const INTERVAL_MS = 15_000;
+const EVICT_AFTER_MS = 5 * 60_000;
+
+/** Expires idle sessions, evicts them from memory and removes old replies, immediately and then at intervals. Returns a function that stops it. */
+export function startHousekeeping({ host, replies, expireAfterMs, log, clock }: HousekeepingOptions): Cancel {
+  const run = (): void => {
+    host.forgetIdle(EVICT_AFTER_MS);
+    host
+      .expireIdle(expireAfterMs, (session, err) => log.error({ err, session }, "a session could not be expired"))
+      .catch((thrown) => log.error({ err: thrown }, "idle sessions could not be expired"));
+    replies.forgetOld().catch((thrown) => log.error({ err: thrown }, "old replies could not be removed"));
+  };
+  run();
+  return clock.every(Math.min(INTERVAL_MS, expireAfterMs / 4), run);
 }

@@ -8,8 +8,8 @@ import { factsOf } from "#shared/web/game-facts.ts";
 import { announcement, resultInWords, turnInWords } from "#shared/web/texts/game-texts.ts";
 import random from "../player/bots/random.ts";
 import type { Turn } from "../player/sdk.ts";
-import { inWords, seatText } from "../referee/play/tools/texts.ts";
-import { gameView } from "../referee/views/game-view.ts";
+import { inWords, seatText } from "../referee/play/game-tools.ts";
+import { gameView } from "../referee/views.ts";
 import nim from "./starters/game/game.ts";
 
 const facts = factsOf([...Object.values(games), nim])[nim.id];

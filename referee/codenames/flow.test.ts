@@ -2,8 +2,7 @@ import { describe, expect, it, test } from "vitest";
 import { codenames } from "#shared/games/codenames.ts";
 import type { CodenamesState } from "#shared/games/codenames-view.ts";
 import type { CallerAnswer } from "#shared/rpc/jsonrpc/caller-input.ts";
-import { wordsIn } from "./answers.ts";
-import { again, firstPending, MAX_ATTEMPTS, type Pending, stepOf } from "./flow.ts";
+import { again, firstPending, MAX_ATTEMPTS, type Pending, stepOf, wordsIn } from "./questions.ts";
 
 const pending = (stage: Pending["stage"], more: Partial<Pending> = {}): Pending => ({
   ...{ tick: 4, stage, attempt: 1, problem: null },

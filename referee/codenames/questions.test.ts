@@ -3,9 +3,8 @@ import { describe, expect, it, test } from "vitest";
 import { codenames } from "#shared/games/codenames.ts";
 import type { CodenamesState, CodenamesView } from "#shared/games/codenames-view.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
-import type { Pending, PlayerType } from "./flow.ts";
-import { progressText } from "./progress-text.ts";
-import { history, questionFor } from "./questions.ts";
+import { progressText } from "./director.ts";
+import { history, type Pending, type PlayerType, questionFor } from "./questions.ts";
 
 const IDENTITIES = /\((red|blue|neutral|assassin)\)/;
 const LINK = "http://host/game/1#seat=secret";

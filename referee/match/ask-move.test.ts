@@ -4,10 +4,8 @@ import { err, ok } from "#shared/lib/result.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import type { SessionHost } from "../sessions/host.ts";
 import type { ReceivedMessage } from "../testing/match.ts";
-import type { SeatedPlayer } from "./ask.ts";
-import { publishedFault } from "./ask-fault.ts";
-import { askForMove } from "./ask-move.ts";
-import { type Match, MatchWithdrawn, sessionOf } from "./driven-match.ts";
+import { publishedFault, type SeatedPlayer } from "./ask.ts";
+import { askForMove, type Match, MatchWithdrawn, sessionOf } from "./play-match.ts";
 import { startTestMatch } from "./testing/test-match.ts";
 
 const ends: (() => void | Promise<void>)[] = [];

@@ -10,7 +10,6 @@ import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
-import { createReferee } from "../referee.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import {
@@ -22,9 +21,9 @@ import {
   testDriver,
   tokenOf,
 } from "../testing/match.ts";
-import { createAsker } from "./ask.ts";
-import { publishedFault } from "./ask-fault.ts";
+import { createAsker, publishedFault } from "./ask.ts";
 import { MATCH_SCHEMA, matchTable } from "./match-table.ts";
+import { createReferee } from "./referee.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {

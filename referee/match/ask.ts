@@ -2,13 +2,17 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { asText, jsonOf } from "#shared/lib/text.ts";
+import { readingOf } from "#shared/protocol/dialects/answers.ts";
 import type { Contact } from "#shared/protocol/dialects/dialect.ts";
+import { firstText, idOfSender } from "#shared/protocol/dialects/fields.ts";
+import { errorReply, replyTo } from "#shared/protocol/dialects/requests.ts";
 import { type Envelope, fieldFaults, type MessageType, newEnvelope } from "#shared/protocol/envelope.ts";
 import { GameInviteResponse, MoveResponse } from "#shared/protocol/messages.ts";
 import type { DialectPeers } from "#shared/rpc/dialects/dialect-peers.ts";
+import type { ForeignHandler, ForeignHandlers } from "#shared/rpc/dialects/incoming.ts";
+import type { AnswerKind, LateAnswers } from "#shared/rpc/dialects/late-answers.ts";
 import type { CallFault } from "#shared/rpc/peer/call.ts";
-import type { AskFault } from "./ask-fault.ts";
-import { Deliveries } from "./deliveries.ts";
+import type { FaultCause } from "#shared/session/entry.ts";
 
 /** A player of a match that is asked over the wire. */
 export interface SeatedPlayer {
@@ -201,4 +205,122 @@ function faultOfCall(fault: CallFault): AskFault {
 function firstFault({ error }: { readonly error?: Parameters<typeof fieldFaults>[0] | undefined }): string {
   const fault = error ? fieldFaults(error)[0] : undefined;
   return fault ? `${fault.path}: ${fault.message}` : "";
+}
+
+/** The fault of a player that did not answer an invitation or a move request, or answered it wrongly. */
+export interface AskFault {
+  /** G001: the answer was wrong. G002: no answer came in time. */
+  readonly code: "G001" | "G002";
+  readonly cause: FaultCause;
+  /** The reason, for people. */
+  readonly detail: string;
+  /** The answer as text. */
+  readonly raw?: string;
+  /** The message of the system about a failed connection. It may contain addresses, so it is only written to the log of the process. */
+  readonly systemMessage?: string;
+}
+
+/** The size to which `detail` and `raw` of a published fault are cut (PROTOCOL.md, section 2). */
+const MAX_BYTES = 2_000;
+
+/** Returns the fault for the session log, which is public after the match: without tokens and the system message, and cut to 2,000 bytes. */
+export function publishedFault({ code, cause, detail, raw }: AskFault, matchToken: string): AskFault {
+  const clean = (text: string): string => cut(withoutTokens(text, matchToken));
+  return { code, cause, detail: clean(detail), ...(raw !== undefined && { raw: clean(raw) }) };
+}
+
+/** Removes the match token, and the value of each field whose name ends in "token", also in JSON text within JSON text. */
+const withoutTokens = (text: string, matchToken: string): string =>
+  (matchToken === "" ? text : text.replaceAll(matchToken, "[removed]")).replace(
+    /(\\?"[a-z_]*token\\?"\s*:\s*\\?")[^"\\]*/gi,
+    "$1[removed]",
+  );
+
+/** Returns the first 2,000 bytes of a text. The option `stream` omits a character that is cut in two. */
+const cut = (text: string): string =>
+  new TextDecoder().decode(Buffer.from(text).subarray(0, MAX_BYTES), { stream: true });
+
+/** How long a message waits for the answers to the earlier notifications to its player about the match. */
+export const IN_ORDER_WITHIN_MS = 250;
+
+/** The notifications to one player about one match that are not answered yet. */
+interface Open {
+  count: number;
+  /** Resolves when all of them are answered or have failed. */
+  answered: Promise<unknown>;
+  /** Whether a message has waited for them until its limit. */
+  isLate: boolean;
+}
+
+/**
+ * The notifications under way, by match token. A message about a match waits for the answers to the earlier ones, because a player with several threads could
+ * handle the messages in another order otherwise. A player that does not answer must not delay its opponents at each turn: when a message has
+ * waited until its limit, the following ones are sent immediately until the player has answered all notifications.
+ */
+class Deliveries {
+  readonly #clock: Pick<Clock, "after">;
+  readonly #open = new Map<string, Open>();
+
+  constructor(clock: Pick<Clock, "after">) {
+    this.#clock = clock;
+  }
+
+  /** Resolves when the earlier notifications are answered, the limit has passed or `signal` is aborted. null if a message need not wait for them. */
+  answered(token: string, signal?: AbortSignal): Promise<void> | null {
+    const open = this.#open.get(token);
+    return !open || open.isLate || signal?.aborted ? null : this.#wait(open, signal);
+  }
+
+  #wait(open: Open, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancel();
+        signal?.removeEventListener("abort", end);
+        resolve();
+      };
+      const cancel = this.#clock.after(IN_ORDER_WITHIN_MS, () => {
+        open.isLate = true;
+        end();
+      });
+      signal?.addEventListener("abort", end);
+      void open.answered.then(end);
+    });
+  }
+
+  /** Sends a notification after the earlier ones. `send` must not reject. Resolves when it has resolved. */
+  deliver(token: string, send: () => Promise<void>): Promise<void> {
+    const earlier = this.#open.get(token);
+    const sent = this.answered(token)?.then(send) ?? send();
+    const open = earlier ?? { count: 0, answered: sent, isLate: false };
+    open.count++;
+    open.answered = Promise.all([open.answered, sent]);
+    this.#open.set(token, open);
+    return sent.then(() => {
+      if (--open.count === 0) this.#open.delete(token);
+    });
+  }
+}
+
+/** The handlers of answers that players of other dialects send in separate requests. */
+export function answerHandlers(lateAnswers: LateAnswers): ForeignHandlers {
+  const handler =
+    (kind: AnswerKind): ForeignHandler =>
+    async (request, head, { remoteAddress }) => {
+      const { message } = request;
+      const senders = ["sender", "player_id"].flatMap((field) => firstText([message], [field]) ?? []);
+      const playerIds = senders.map(idOfSender);
+      const matchId = firstText([message], ["match_id", "game_id"]);
+      const token = firstText([message], ["auth_token"]);
+      const reading = readingOf({ status: 200, text: JSON.stringify(message) });
+      const delivery = await lateAnswers.deliver({ kind, playerIds, matchId, token, remoteAddress, reading });
+      if (delivery === "forbidden") {
+        const fault = token === null ? "is missing" : "is not that of a player that is asked";
+        const reason = `auth_token ${fault}, and the message does not come from the address of such a player`;
+        return errorReply(request, head, "E012", reason, { action: message.message_type });
+      }
+      const status = delivery === "delivered" ? "ACCEPTED" : "IGNORED";
+      const reason = delivery === "delivered" ? null : "no open request of this match waits for this answer";
+      return replyTo(request, head, "ACK", { status, reason, success: delivery === "delivered" });
+    };
+  return { join_ack: handler("join_ack"), move: handler("move") };
 }

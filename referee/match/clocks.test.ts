@@ -10,11 +10,9 @@ import { testWriter } from "#shared/store/testing/writer.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { type ReceivedMessage, startTestLeague, type TestLeague, testDriver } from "../testing/match.ts";
-import { matchState } from "../views/match-state.ts";
-import { MatchWithdrawn } from "./driven-match.ts";
+import { matchState } from "../views.ts";
 import { MatchNames } from "./match-names.ts";
-import { seatsOf } from "./messages.ts";
-import { playMatch } from "./play-match.ts";
+import { MatchWithdrawn, playMatch, seatsOf } from "./play-match.ts";
 
 /** The time of the referee, in milliseconds. It passes only while a player thinks: each player adds the time that it takes for a move. */
 let now = 0;

@@ -8,13 +8,10 @@ import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
-import { createHost } from "../sessions/host.ts";
+import { createHost, createWaits, type Waits } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
-import { createWaits, type Waits } from "../sessions/waits.ts";
 import { evenOddRoles, startTestLeague, type TestLeague, testDriver } from "../testing/match.ts";
-import { type HostedDriver, MatchWithdrawn } from "./driven-match.ts";
-import { notifyResult, seatsOf } from "./messages.ts";
-import { playMatch, playSeats } from "./play-match.ts";
+import { type HostedDriver, MatchWithdrawn, notifyResult, playMatch, playSeats, seatsOf } from "./play-match.ts";
 
 let peers: Peers;
 let driver: HostedDriver & { readonly waits: Waits };

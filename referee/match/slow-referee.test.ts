@@ -4,8 +4,7 @@ import { Worker } from "node:worker_threads";
 import { afterEach, expect, it } from "vitest";
 import type { ClockState } from "#shared/lib/time-control.ts";
 import { timeLeft } from "#shared/session/clocks.ts";
-import { askForMove } from "./ask-move.ts";
-import { sessionOf } from "./driven-match.ts";
+import { askForMove, sessionOf } from "./play-match.ts";
 import { startTestMatch } from "./testing/test-match.ts";
 
 const ends: (() => unknown)[] = [];

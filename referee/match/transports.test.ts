@@ -5,11 +5,11 @@ import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
-import { createReferee } from "../referee.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { startTestLeague, TOKEN, testDriver } from "../testing/match.ts";
 import { MATCH_SCHEMA, matchTable } from "./match-table.ts";
+import { createReferee } from "./referee.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {

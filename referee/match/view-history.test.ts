@@ -4,9 +4,7 @@ import { rps } from "#shared/games/rps.ts";
 import type { OmittedHistory } from "#shared/protocol/message-fields.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import type { ReceivedMessage } from "../testing/match.ts";
-import { askForMove } from "./ask-move.ts";
-import { sessionOf } from "./driven-match.ts";
-import { KnownHistory } from "./known-history.ts";
+import { askForMove, KnownHistory, sessionOf } from "./play-match.ts";
 import { startTestMatch } from "./testing/test-match.ts";
 
 const ends: (() => Promise<void>)[] = [];

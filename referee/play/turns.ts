@@ -1,20 +1,15 @@
 import type { z } from "zod";
-import type { Role } from "#shared/games/game.ts";
+import { type Role, winnersOf } from "#shared/games/game.ts";
 import { explainIllegal, listName, readMove, wordOf } from "#shared/games/move-text.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type WaitProgress, withProgress } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { SessionHost } from "../sessions/host.ts";
-import type { StoredSession } from "../sessions/live-sessions.ts";
+import type { SessionHost, StoredSession, Waits } from "../sessions/host.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";
 import type { Remember, Replied, Replies } from "../sessions/replies.ts";
-import type { Waits } from "../sessions/waits.ts";
-import { type Next, nextFor } from "../views/game-view.ts";
-import { seatView } from "../views/session-views.ts";
-import { type Claim, falseClaim } from "./claims.ts";
-import type { Play } from "./play.ts";
-import type { SeatAccess } from "./seat-access.ts";
+import { type Next, nextFor, seatView } from "../views.ts";
+import type { Play, SeatAccess } from "./play.ts";
 
 /** A request to finish a turn. */
 interface Turn {
@@ -165,5 +160,31 @@ function explained(original: Rejection, session: Session, role: Role, move: unkn
     }
     default:
       return explain(message);
+  }
+}
+
+/** An assertion about the position after a move. */
+type Claim = "checkmate" | "draw" | "win";
+
+/**
+ * The reason why a claim about the position after a move is false; null if it is true. Games with hidden information accept no claims,
+ * because a rejection would reveal hidden information.
+ */
+function falseClaim({ game, state }: Session, role: Role, action: unknown, claim: Claim): string | null {
+  if (game.info.simultaneous || game.info.hiddenInformation)
+    return `No claims in ${game.info.name}: the server detects the end of the game`;
+  const parsed = game.action.safeParse(action);
+  const applied = parsed.success ? game.applyAction(state, role, parsed.data) : null;
+  if (!applied?.ok) return null; // the session rejects the move with the reason
+  const outcome = game.outcome(applied.value);
+  const winners = outcome && winnersOf(outcome);
+  const isWon = winners?.length === 1 && winners[0] === role;
+  switch (claim) {
+    case "draw":
+      return outcome && winners === null ? null : "Accusation failed: Not a draw";
+    case "checkmate":
+      return isWon && outcome?.reason === "checkmate" ? null : "Accusation failed: Not checkmate";
+    case "win":
+      return isWon ? null : `Accusation failed: Not ${game.info.winningReason ?? "a win"}`;
   }
 }

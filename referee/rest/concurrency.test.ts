@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
-import { CreatedSession } from "./documents.ts";
+import { CreatedSession } from "./openapi.ts";
 import { startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
 import { type Observer, observe } from "./testing/observer.ts";
 import { expectRejection, sessionClient } from "./testing/rest.ts";

@@ -1,7 +1,7 @@
 /** Example requests of the API with their complete answers. Each answer is checked against its schema (documents.ts). */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import * as documents from "./documents.ts";
+import * as documents from "./openapi.ts";
 import { type CallOptions, startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
 
 let host: TestHost;

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import * as documents from "./documents.ts";
+import * as documents from "./openapi.ts";
 import { startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
 import { type Observer, observe } from "./testing/observer.ts";
 import { expectRejection, sessionClient } from "./testing/rest.ts";

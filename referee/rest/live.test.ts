@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { lockFile } from "#shared/store/sqlite.ts";
-import { SessionState } from "./documents.ts";
+import { SessionState } from "./openapi.ts";
 import { startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
 
 let host: TestHost;

@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ErrorBody } from "./documents.ts";
+import { ErrorBody } from "./openapi.ts";
 import { type Answer, startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
 
 let host: TestHost;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { WebSocket } from "ws";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
-import { ActionTaken, ErrorBody, SessionState } from "./documents.ts";
+import { ActionTaken, ErrorBody, SessionState } from "./openapi.ts";
 import { startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
 
 let host: TestHost;

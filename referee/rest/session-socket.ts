@@ -4,13 +4,20 @@ import { parsedJson } from "#shared/lib/text.ts";
 import type { UpgradeAnswer, UpgradeHandler } from "#shared/rpc/http/upgrade.ts";
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { MessageSocket, SocketEvents } from "#shared/rpc/websocket/message-socket.ts";
-import { checkSize, holderOf, viewerOf } from "./callers.ts";
-import type { RestContext } from "./context.ts";
-import { errorFor, knownError, restErrorOf } from "./errors.ts";
-import { keyOf } from "./idempotency.ts";
-import { EventsQuery, parseBody, parseQuery } from "./requests.ts";
-import { actorOf, submitBody } from "./session-actions.ts";
-import { socketClient, TRY_AGAIN_LATER } from "./stream-clients.ts";
+import {
+  checkSize,
+  EventsQuery,
+  errorFor,
+  holderOf,
+  keyOf,
+  knownError,
+  parseBody,
+  parseQuery,
+  restErrorOf,
+  viewerOf,
+} from "./requests.ts";
+import { actorOf, type RestContext, submitBody } from "./rest-routes.ts";
+import { socketClient, TRY_AGAIN_LATER } from "./streams.ts";
 
 const PATH = /^\/sessions\/([^/]+)\/socket$/;
 /** The largest number of actions of a WebSocket that wait for their replies. */

@@ -8,7 +8,7 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
-import { restState } from "../views/rest-views.ts";
+import { restState } from "../views.ts";
 import { Streams } from "./streams.ts";
 
 it("a client that disconnects before its stream is opened leaves no open stream", async () => {

@@ -5,8 +5,7 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
 import { SEAT_SCHEMA } from "./seats.ts";
-import { SESSION_SCHEMA } from "./session-store.ts";
-import { sessionTable } from "./session-table.ts";
+import { SESSION_SCHEMA, sessionTable } from "./session-store.ts";
 
 const AT = "2026-11-21T20:00:00.000Z";
 const CLOCK = { now: () => Date.parse("2026-11-22T10:05:00Z") };

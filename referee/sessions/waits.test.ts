@@ -8,9 +8,8 @@ import { manualClock } from "#shared/lib/testing/clock.ts";
 import type { Session } from "#shared/session/session.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
-import { createHost, type SessionHost } from "./host.ts";
+import { createHost, createWaits, type SessionHost, type Waits } from "./host.ts";
 import { SESSION_SCHEMA, sessionStore } from "./session-store.ts";
-import { createWaits, type Waits } from "./waits.ts";
 
 let host: SessionHost;
 let waits: Waits;

@@ -20,7 +20,7 @@ import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { type Logger, openLog } from "#shared/runtime/process/logger.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { createAsker } from "../match/ask.ts";
-import type { HostedDriver } from "../match/driven-match.ts";
+import type { HostedDriver } from "../match/play-match.ts";
 import { startReferee } from "../service.ts";
 import type { SessionHost } from "../sessions/host.ts";
 

@@ -11,20 +11,22 @@ import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { optionsOfNew } from "#shared/session/session.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter } from "#shared/store/writer.ts";
-import { MatchAnswerTimes } from "../../referee/match/answer-times.ts";
-import { type Asker, createAsker, type SeatedPlayer } from "../../referee/match/ask.ts";
-import type { AskFault } from "../../referee/match/ask-fault.ts";
-import { type Match, type MatchDriver, MatchWithdrawn, sessionOf } from "../../referee/match/driven-match.ts";
-import { KnownHistory } from "../../referee/match/known-history.ts";
+import { type Asker, type AskFault, createAsker, type SeatedPlayer } from "../../referee/match/ask.ts";
 import {
   invitationFor,
+  KnownHistory,
+  type Match,
+  MatchAnswerTimes,
+  type MatchDriver,
+  MatchWithdrawn,
   matchResult,
   notifyResult,
+  playMatch,
   seatedPlayers,
   seatsOf,
+  sessionOf,
   turnFor,
-} from "../../referee/match/messages.ts";
-import { playMatch } from "../../referee/match/play-match.ts";
+} from "../../referee/match/play-match.ts";
 import { createHost, type SessionHost } from "../../referee/sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../../referee/sessions/session-store.ts";
 import { type Call, type Caller, LEAGUE_ID, REFEREE } from "./caller.ts";

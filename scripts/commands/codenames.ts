@@ -18,7 +18,7 @@ import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { LEAGUE_COMMAND, VERSION } from "#shared/runtime/program.ts";
-import { wordsIn } from "../../referee/codenames/answers.ts";
+import { wordsIn } from "../../referee/codenames/questions.ts";
 import { startReferee } from "../../referee/service.ts";
 import { readJson, writeJsonAtomically } from "../run/json-file.ts";
 import { TerminalForms } from "./terminal-forms.ts";

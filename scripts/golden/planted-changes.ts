@@ -122,7 +122,7 @@ export const PLANTED_CHANGES: readonly PlantedChange[] = [
   },
   {
     name: "a field of a message: the time limit of MOVE_REQUEST has another unit",
-    file: "referee/match/ask-move.ts",
+    file: "referee/match/play-match.ts",
     from: "time_limit_seconds: Math.round(leftMs) / 1000,",
     to: "time_limit_seconds: Math.round(leftMs),",
     part: "messages",

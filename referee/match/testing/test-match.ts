@@ -8,10 +8,7 @@ import { testWriter } from "#shared/store/testing/writer.ts";
 import { createHost } from "../../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../../sessions/session-store.ts";
 import { type Answers, startTestLeague, testDriver } from "../../testing/match.ts";
-import { MatchAnswerTimes } from "../answer-times.ts";
-import { type Match, sessionOf } from "../driven-match.ts";
-import { KnownHistory } from "../known-history.ts";
-import { seatedPlayers, seatsOf } from "../messages.ts";
+import { KnownHistory, type Match, MatchAnswerTimes, seatedPlayers, seatsOf, sessionOf } from "../play-match.ts";
 
 interface TestMatchOptions {
   readonly answers?: Answers;

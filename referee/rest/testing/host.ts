@@ -6,7 +6,7 @@ import type { Logger } from "#shared/runtime/process/logger.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import type { ServiceOptions } from "../../options.ts";
 import { startReferee } from "../../service.ts";
-import { CreatedSession, RegisteredAgent } from "../documents.ts";
+import { CreatedSession, RegisteredAgent } from "../openapi.ts";
 
 export interface TestHost {
   readonly url: string;

@@ -5,7 +5,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { replay } from "#shared/session/replay.ts";
 import type { Session } from "#shared/session/session.ts";
-import * as documents from "../documents.ts";
+import * as documents from "../openapi.ts";
 import type { Answer, TestAgent, TestHost } from "./host.ts";
 import { answerTo, inSomeOrder } from "./model.ts";
 import type { Observer } from "./observer.ts";

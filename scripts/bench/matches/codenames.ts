@@ -2,8 +2,7 @@ import { codenames } from "#shared/games/codenames.ts";
 import type { CodenamesAction, CodenamesState, CodenamesView } from "#shared/games/codenames-view.ts";
 import type { Role } from "#shared/games/game.ts";
 import { createRandom } from "#shared/lib/rng.ts";
-import { firstPending, type PlayerType } from "../../../referee/codenames/flow.ts";
-import { questionFor } from "../../../referee/codenames/questions.ts";
+import { firstPending, type PlayerType, questionFor } from "../../../referee/codenames/questions.ts";
 import { median } from "../process.ts";
 
 /**

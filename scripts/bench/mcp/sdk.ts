@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
-import { GameState, GetGameState } from "../../../referee/operations/game-state.ts";
+import { GameState, GetGameState } from "../../../referee/operations.ts";
 
 /**
  * A server of the MCP SDK, written as in the SDK's documentation, in a separate process: `PORT STATE`. Its tool `get_game_state` has the schemas of the

@@ -15,8 +15,7 @@ import { loadBot } from "../../../player/loaders/load-bot.ts";
 import { trustedBot } from "../../../player/loaders/trusted-bot.ts";
 import { MatchLogs } from "../../../player/matches/match-logs.ts";
 import { Player } from "../../../player/matches/player.ts";
-import type { Asker } from "../../../referee/match/ask.ts";
-import type { AskFault } from "../../../referee/match/ask-fault.ts";
+import type { Asker, AskFault } from "../../../referee/match/ask.ts";
 import type { MatchSystem } from "../setup.ts";
 
 /** A bot of a local match. */

@@ -7,12 +7,15 @@ import { gameFaultDisplay } from "#shared/runtime/game-faults.ts";
 import { type Entry, eventOf } from "#shared/session/entry.ts";
 import { participantsOf } from "#shared/session/match-result.ts";
 import { type Command, create, decide, type Session } from "#shared/session/session.ts";
-import type { MatchDriver, MatchHost } from "../../../referee/match/driven-match.ts";
-import { notifyResult } from "../../../referee/match/messages.ts";
-import { playMatch } from "../../../referee/match/play-match.ts";
-import type { Committed, StoredSession } from "../../../referee/sessions/live-sessions.ts";
+import { type MatchDriver, type MatchHost, notifyResult, playMatch } from "../../../referee/match/play-match.ts";
+import {
+  type Committed,
+  explained,
+  parsedSubmission,
+  type StoredSession,
+  type Submission,
+} from "../../../referee/sessions/host.ts";
 import { rejected } from "../../../referee/sessions/rejections.ts";
-import { explained, parsedSubmission, type Submission } from "../../../referee/sessions/submission.ts";
 import type { MatchSystem } from "../setup.ts";
 import { createLocalAsker, type LocalBots, type LocalPlayer } from "./local-bots.ts";
 import type { LocalLeague } from "./local-league.ts";

@@ -301,7 +301,7 @@ export const CONTACT_FAULTS: readonly Mutation[] = [
   {
     name: "a player of a dialect may receive its result after the manager if its opponent is a native player",
     rules: ["dialects"],
-    file: "referee/match/report.ts",
+    file: "referee/match/report-result.ts",
     from: "Object.values(roles).some(({ dialect }) => dialect !== NATIVE)",
     to: "Object.values(roles).every(({ dialect }) => dialect !== NATIVE)",
   },
