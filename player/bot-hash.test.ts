@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { hashOfCommand, hashOfFiles, hashOfImports } from "./bot-hash.ts";
+import { hashOfCommand, hashOfFiles, hashOfImports } from "./loaded-bot.ts";
 
 const root = mkdtempSync(join(tmpdir(), "bot-hash-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

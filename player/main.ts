@@ -22,8 +22,8 @@ import {
 } from "#shared/runtime/command-options.ts";
 import { DATA_FOLDER, defaultOf, MANAGER_ENDPOINT, portHelp } from "#shared/runtime/defaults.ts";
 import { loadGames } from "#shared/runtime/game-files.ts";
+import { LLM_FORMS } from "./llm/llm-bot.ts";
 import { BOT_FILES } from "./loaders/bot-files.ts";
-import { LLM_FORMS } from "./loaders/llm.ts";
 import { PlayerOptions } from "./options.ts";
 import { startPlayer } from "./service.ts";
 

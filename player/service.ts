@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { z } from "zod";
-import { throwLater } from "#shared/lib/clock.ts";
+import { findGame } from "#shared/games/registry.ts";
+import { type Clock, throwLater } from "#shared/lib/clock.ts";
 import { flat } from "#shared/lib/text.ts";
 import { hostsOf } from "#shared/protocol/addresses.ts";
 import type { GameInvite } from "#shared/protocol/messages.ts";
@@ -12,21 +13,19 @@ import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { listen, portSettingOf, webApp } from "#shared/runtime/agent-server.ts";
 import { fileNameOf } from "#shared/runtime/files/file-name.ts";
 import { VERSION } from "#shared/runtime/program.ts";
-import { type Identity, newIdentity, takeSecret } from "./identity.ts";
+import { type Identity, newIdentity, takeSecret, tokenNotice } from "./identity.ts";
 import { pollInbox } from "./inbox-client.ts";
-import { recordsFolder } from "./llm/record-files.ts";
+import { recordsFolder } from "./llm/records.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
 import { loadBot } from "./loaders/load-bot.ts";
-import { createManualBot, type ManualBot } from "./manual/manual-bot.ts";
-import { manualOperations } from "./manual/manual-operations.ts";
-import { idIn, matchOperations } from "./match-operations.ts";
+import { createManualBot, type ManualBot, manualOperations } from "./manual-bot.ts";
 import { MatchLogs } from "./matches/match-logs.ts";
+import { idIn, matchOperations } from "./matches/match-operations.ts";
 import { Player } from "./matches/player.ts";
 import { createNotificationLog, type NotificationLog } from "./notifications.ts";
 import { PlayerOptions } from "./options.ts";
 import { registerPlayer } from "./registration.ts";
-import { withShownTurns } from "./shown-turns.ts";
-import { tokenNotice } from "./token-notice.ts";
+import type { BotObject, Turn } from "./sdk.ts";
 
 /**
  * Starts a player. Resolves when its endpoint listens; registration continues in the background, and its StartError ends the process.
@@ -145,4 +144,35 @@ function playerEndpoint({ player, manual, identity, notifications }: Parts, self
     self.clock,
     self.ids,
   );
+}
+
+/** Returns a bot that writes each turn to the terminal: the view as text, the number of legal actions, the action and the time. */
+const withShownTurns = (bot: LoadedBot, clock: Clock): LoadedBot => ({
+  ...bot,
+  create(...given) {
+    const inner = bot.create(...given);
+    return {
+      start: (info) => inner.start?.(info),
+      choose: (turn) => showTurn(inner, turn, clock),
+      end: (result) => inner.end?.(result),
+      close: () => inner.close?.(),
+    };
+  },
+});
+
+async function showTurn(bot: BotObject, turn: Turn, clock: Clock): Promise<unknown> {
+  const { game, role, view, legal, tick, rejection } = turn;
+  const again = rejection === null ? "" : `, again: ${rejection}`;
+  turn.log(`tick ${tick} as ${role}, ${legal.length} legal actions${again}`);
+  for (const line of (findGame(game)?.toText(view, role) ?? "").split("\n")) turn.log(`  ${line}`);
+  const began = clock.monotonic();
+  const time = (): string => `${(clock.monotonic() - began).toFixed(1)} ms`;
+  try {
+    const action = await bot.choose(turn);
+    turn.log(`tick ${tick}: ${JSON.stringify(action)} after ${time()}`);
+    return action;
+  } catch (thrown) {
+    turn.log(`tick ${tick}: no action after ${time()}`);
+    throw thrown;
+  }
 }

@@ -1,7 +1,7 @@
 import { expect, it, test } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import { type Rejected, tokenNotice } from "./token-notice.ts";
+import { type Rejected, tokenNotice } from "./identity.ts";
 
 const SELF = { playerId: "P01", leagueIds: ["rps"], tokenFile: "data/tokens/player-Ann" };
 const OTHER = { authToken: signFor(sha256Hex("another token"), "rps") };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import { acceptNothing, acceptSigned, accepts, acceptThisMachine, type Trust } from "./trust.ts";
+import { acceptNothing, acceptSigned, accepts, acceptThisMachine, type Trust } from "./identity.ts";
 
 const TOKEN = "the player's own token";
 const signature = signFor(sha256Hex(TOKEN), "rps/R1M1");

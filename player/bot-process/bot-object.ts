@@ -1,4 +1,9 @@
-import type { BotObject } from "../sdk.ts";
+import { inspect } from "node:util";
+import type { Clock } from "#shared/lib/clock.ts";
+import { createRandom, type Random } from "#shared/lib/rng.ts";
+import { kindOf } from "#shared/lib/text.ts";
+import type { BotObject, Turn } from "../sdk.ts";
+import type { TurnData } from "./messages.ts";
 
 /** A form of a bot (sdk.ts). Both methods call the code of the bot, which may block or end the process. */
 export interface BotForm {
@@ -77,3 +82,75 @@ const hasMethods = (value: unknown): boolean =>
 
 const isBotObject = (value: unknown): value is BotObject =>
   typeof value === "object" && value !== null && typeof (value as BotObject).choose === "function";
+
+interface TurnParts {
+  readonly history: Turn["history"];
+  readonly signal: AbortSignal;
+  readonly log: Turn["log"];
+  readonly clock: Clock;
+}
+
+/** Builds the turn that the bot receives. */
+export function turnOf(data: TurnData, { history, signal, log, clock }: TurnParts): Turn {
+  const { game, role, view, tick, legal, rejection, deadline, remainingMs, clocks, seed } = data;
+  const endsAt = clock.monotonic() + remainingMs;
+  let random: Random | undefined;
+  return {
+    game,
+    role,
+    view: view as Turn["view"],
+    tick,
+    history,
+    rejection,
+    clock: { deadline: new Date(deadline), remainingMs: () => endsAt - clock.monotonic(), match: clocks },
+    signal,
+    log,
+    get legal() {
+      if (legal === null) throw new Error(`${game} is unknown to this player, and the request has no legal_actions`);
+      return legal as Turn["legal"];
+    },
+    get random() {
+      random ??= createRandom(seed);
+      return random;
+    },
+  };
+}
+
+/** A bot returned no action. The message says what it returned, without the content, so that the referee may receive it. */
+export class NotAnAction extends Error {}
+
+/** Whether JSON has no such value: NaN, Infinity and BigInts. */
+const isForeign = (value: unknown): boolean =>
+  typeof value === "bigint" || (typeof value === "number" && !Number.isFinite(value));
+
+/** Returns a value that a bot returned. Throws NotAnAction if JSON would change it to null, or cannot contain it. */
+export function checkedAction(action: unknown): unknown {
+  if (typeof action === "function" || typeof action === "symbol") throw notJson(kindOf(action));
+  const foreign: unknown[] = [];
+  try {
+    JSON.stringify(action, (_key, value: unknown) => {
+      if (!isForeign(value)) return value;
+      foreign.push(value);
+      return null;
+    });
+  } catch (thrown) {
+    const isCircular = thrown instanceof TypeError && thrown.message.startsWith("Converting circular structure");
+    throw isCircular ? notJson(`${kindOf(action)} that contains itself`) : thrown;
+  }
+  if (foreign.length === 0) return action;
+  const [first] = foreign;
+  throw notJson(isForeign(action) ? kindOf(action) : `${kindOf(action)} that contains ${kindOf(first)}`);
+}
+
+const notJson = (returned: string): NotAnAction =>
+  new NotAnAction(`the bot returned ${returned}; an action must be a JSON value`);
+
+/** Returns the arguments of `turn.log` as one line: text as it is, other values as Node.js shows them. */
+export const logLine = (values: readonly unknown[]): string =>
+  values
+    .map((value) =>
+      typeof value === "string"
+        ? value
+        : inspect(value, { depth: 10, breakLength: Number.POSITIVE_INFINITY, compact: true }),
+    )
+    .join(" ");

@@ -12,11 +12,9 @@ import { cutTo } from "#shared/lib/text.ts";
 import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
 import { resolveOtherEndings } from "#shared/runtime/files/other-endings.ts";
 import type { BotObject, Turn } from "../sdk.ts";
-import { checkedAction, NotAnAction } from "./action.ts";
-import { type BotForm, formOf, gamesOf } from "./bot-object.ts";
+import { type BotForm, checkedAction, formOf, gamesOf, logLine, NotAnAction, turnOf } from "./bot-object.ts";
 import { guardProcess } from "./guard.ts";
 import { endIfReplaced } from "./intrinsics.ts";
-import { logLine } from "./log-line.ts";
 import {
   type DeniedAccess,
   type FromBotProcess,
@@ -26,7 +24,6 @@ import {
   type ThrownError,
   type ToBotProcess,
 } from "./messages.ts";
-import { turnOf } from "./turn.ts";
 
 interface Match {
   readonly bot: BotObject;

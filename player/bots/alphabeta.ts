@@ -1,6 +1,6 @@
 import type { BotObject, Turn } from "../sdk.ts";
-import { boardOf, keyOf, listMoves, make, uciOf } from "./chess/board.ts";
-import { bestMove } from "./chess/search.ts";
+import { boardOf, keyOf, listMoves, make, uciOf } from "./strategies/chess-board.ts";
+import { bestMove } from "./strategies/chess-search.ts";
 
 /** Plays chess by a search of a few moves, and avoids repetitions while it stands better. Equal moves are chosen by the seed of the match. */
 export default class AlphaBeta implements BotObject<"chess.v1"> {

@@ -1,7 +1,6 @@
 import type { RpsAction } from "#shared/games/rps.ts";
 import type { Bot } from "../sdk.ts";
-import { afterLongestRepetition } from "./rps/prediction.ts";
-import { BEATEN_BY, CHOICES, closedRounds, type PlayedRound } from "./rps/rounds.ts";
+import { afterLongestRepetition, BEATEN_BY, CHOICES, closedRounds, type PlayedRound } from "./strategies/rps-rounds.ts";
 
 /** The share of a strategy's score that remains after each round, so that recent rounds count more. */
 const MEMORY = 0.9;

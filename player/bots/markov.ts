@@ -1,7 +1,6 @@
 import type { RpsAction } from "#shared/games/rps.ts";
 import type { Bot } from "../sdk.ts";
-import { afterLongestRepetition } from "./rps/prediction.ts";
-import { BEATEN_BY, CHOICES, closedRounds } from "./rps/rounds.ts";
+import { afterLongestRepetition, BEATEN_BY, CHOICES, closedRounds } from "./strategies/rps-rounds.ts";
 
 /**
  * Expects the opponent to do what it did after the longest sequence of rounds that equals the last rounds, and chooses the action that wins

@@ -1,6 +1,6 @@
 import type { Bot, Turn } from "../sdk.ts";
-import { bestColumn } from "./minimax/connect-four.ts";
-import { bestCells } from "./minimax/tic-tac-toe.ts";
+import { bestColumn } from "./strategies/connect-four.ts";
+import { bestCells } from "./strategies/tic-tac-toe.ts";
 
 /** Plays tic-tac-toe perfectly. In Connect Four it searches ahead; the limit is a number of positions, so that a run can be repeated with its seed. */
 export default ((turn) => {

@@ -6,9 +6,9 @@ import { WORDS } from "#shared/games/codenames-words.ts";
 import { games } from "#shared/games/registry.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { playMatches } from "../testing/matches.ts";
-import { WORD_LISTS } from "./codenames/word-lists.ts";
-import { bestColumn } from "./minimax/connect-four.ts";
-import { bestCells } from "./minimax/tic-tac-toe.ts";
+import { bestColumn } from "./strategies/connect-four.ts";
+import { bestCells } from "./strategies/tic-tac-toe.ts";
+import { WORD_LISTS } from "./strategies/word-lists.ts";
 
 test("the list of built-in bots names the files of this folder", () => {
   const files = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) => entry.isFile());

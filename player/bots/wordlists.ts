@@ -2,7 +2,7 @@ import { type ClueRule, clueFault } from "#shared/games/codenames-clues.ts";
 import type { CodenamesAction, CodenamesCard, CodenamesView } from "#shared/games/codenames-view.ts";
 import type { Random } from "#shared/lib/rng.ts";
 import type { Bot } from "../sdk.ts";
-import { WORD_LISTS } from "./codenames/word-lists.ts";
+import { WORD_LISTS } from "./strategies/word-lists.ts";
 
 /**
  * Plays Codenames with a partner that has the same lists of words. The number of a clue is the number of covered words at the beginning of its list that are all

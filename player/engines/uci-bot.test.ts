@@ -10,9 +10,8 @@ import { manualClock } from "#shared/lib/testing/clock.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { GameResult, MatchClocks, MatchInfo, Turn } from "../sdk.ts";
-import { hashOf, uciBot } from "./uci-bot.ts";
-import type { ProcessLimits } from "./uci-slots.ts";
-import { settingsIn } from "./uci-spec.ts";
+import { hashOf, settingsIn, uciBot } from "./uci-bot.ts";
+import type { ProcessLimits } from "./uci-process.ts";
 
 const PROGRAM = fileURLToPath(new URL("../testing/uci-engine.ts", import.meta.url));
 

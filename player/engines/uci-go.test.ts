@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MatchClocks } from "../sdk.ts";
-import { goCommand, limitsOf } from "./uci-go.ts";
+import { goCommand, limitsOf } from "./uci-bot.ts";
 import { nodesIn, scoreIn } from "./uci-process.ts";
 
 const turn = (match: MatchClocks | null) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { optionIn, setOption } from "./uci-options.ts";
+import { optionIn, setOption } from "./uci-process.ts";
 
 const OPTIONS = [
   "option name Hash type spin default 16 min 1 max 1024",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type ChessState, type ChessView, chess } from "#shared/games/chess.ts";
 import { applyLegal } from "#shared/games/contract/obligation.ts";
-import { positionCommand, startOf } from "./uci-position.ts";
+import { positionCommand, startOf } from "./uci-bot.ts";
 
 /** Returns the view of white after the moves. */
 const viewAfter = (options: object, ...moves: readonly string[]): ChessView =>

@@ -2,13 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter } from "node:path";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
-import { messageOf } from "#shared/lib/result.ts";
-import { cutTo, inOneLine } from "#shared/lib/text.ts";
+import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
+import { cutTo, didYouMean, inOneLine } from "#shared/lib/text.ts";
 import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
 import type { UciSettings } from "#shared/runtime/config/uci.ts";
 import { UCI_START_MS } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { type EngineOption, optionIn, setOption } from "./uci-options.ts";
 
 /** The time that an engine has to end a search after `stop`. */
 const STOP_MS = 1_000;
@@ -27,14 +26,14 @@ const NO_UCI = "speaks no UCI, or needs an option for it, as gnuchess needs --uc
 const DEBIAN_GAMES = "/usr/games";
 
 /** The result of a search. */
-export interface Found {
+interface Found {
   /** The move in UCI; "(none)" or "0000" if the engine has found none. */
   readonly move: string;
   /** The score of the last complete iteration, as `cp 35` or `mate -3`; null if the engine has reported none. */
   readonly score: string | null;
 }
 
-export interface Search {
+interface Search {
   /** The command `position …`. */
   readonly position: string;
   /** Returns the command `go …`. It is called when the search begins. */
@@ -46,7 +45,7 @@ export interface Search {
 }
 
 /** The process of an engine that has answered `uci` and has set its options. */
-export interface Engine {
+interface Engine {
   isUp(): boolean;
   /** Clears what the engine remembers of the previous match. */
   newMatch(): Promise<void>;
@@ -74,7 +73,7 @@ export const nameOf = ({ command }: Pick<UciSettings, "command">): string =>
   typeof command === "string" ? command : command.join(" ");
 
 /** Starts an engine, which runs until `closing` is aborted. Throws StartError if it does not answer, or does not accept its options. */
-export async function openEngine(settings: UciSettings, closing: AbortSignal, clock: Clock): Promise<Engine> {
+async function openEngine(settings: UciSettings, closing: AbortSignal, clock: Clock): Promise<Engine> {
   if (!existsSync(settings.folder))
     throw new StartError(`engine "${nameOf(settings)}": no such folder: ${settings.folder}`, EXIT.config);
   const engine = new EngineProcess(settings, closing, clock);
@@ -276,4 +275,192 @@ export function scoreIn(line: string): string | null {
     /^info\b(?! string).* score (cp|mate) \+?(-?\d{1,6})\b(?: (lowerbound|upperbound))?/.exec(line) ?? [];
   const [, variation = "1"] = / multipv (\d+)/.exec(line) ?? [];
   return unit === undefined || bound !== undefined || variation !== "1" ? null : `${unit} ${value}`;
+}
+
+/** The limits of the processes of an engine. */
+export interface ProcessLimits {
+  /** The maximum number of processes. Further matches share them. */
+  readonly processes: number;
+  /** The maximum number of processes that are kept without a match. */
+  readonly spare: number;
+}
+
+const LIMITS: ProcessLimits = { processes: 8, spare: 2 };
+
+/** The process of an engine that plays one match, or several if there are more matches than processes. */
+export interface Slot {
+  /** The matches that this process plays. */
+  readonly matches: Set<object>;
+  /** The match whose positions the engine remembers. */
+  current: object | null;
+  engine: Engine | null;
+  /** Resolves when the last search that was asked for is over. */
+  queue: Promise<unknown>;
+  readonly closing: AbortController;
+}
+
+/**
+ * The processes of an engine. Each match has a process for itself while there are no more matches than processes, so that
+ * matches neither share the engine's memory nor wait for each other. A shared process plays one search at a time and gets
+ * `ucinewgame` when it changes between matches. A process that has ended is started again for the next search.
+ */
+export class EngineSlots {
+  readonly #settings: UciSettings;
+  readonly #clock: Clock;
+  readonly #limits: ProcessLimits;
+  readonly #slots = new Set<Slot>();
+  #isClosed = false;
+
+  constructor(settings: UciSettings, clock: Clock, limits: ProcessLimits = LIMITS) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  /** Starts a process for the first match. Throws StartError if the engine does not start. */
+  async open(): Promise<void> {
+    await this.#running(this.#newSlot());
+  }
+
+  /** Assigns a process to a match. It is started when it is first used. */
+  assign(match: object): Slot {
+    const all = [...this.#slots];
+    const spare = all.find(({ matches }) => matches.size === 0);
+    const isFull = all.length >= this.#limits.processes;
+    const [leastUsed] = all.toSorted((one, other) => one.matches.size - other.matches.size);
+    const slot = spare ?? ((isFull && leastUsed) || this.#newSlot());
+    slot.matches.add(match);
+    return slot;
+  }
+
+  /** Releases the process of a match that is over. */
+  release(match: object, slot: Slot): void {
+    slot.matches.delete(match);
+    const spare = [...this.#slots].filter(({ matches }) => matches.size === 0);
+    for (const unneeded of spare.slice(this.#limits.spare)) {
+      this.#slots.delete(unneeded);
+      unneeded.closing.abort();
+    }
+  }
+
+  /** Prepares the process for a match, so that its first search begins immediately. */
+  async prepare(match: object, slot: Slot): Promise<void> {
+    await this.#inTurn(slot, () => this.#readyFor(match, slot));
+  }
+
+  /** Searches for a match, after the earlier searches of its process. A search whose turn ends before is not begun. */
+  search(match: object, slot: Slot, search: Search): Promise<Found> {
+    return this.#inTurn(slot, async () => {
+      if (search.signal.aborted) throw new Error("the turn ended before its search began");
+      return (await this.#readyFor(match, slot)).search(search);
+    });
+  }
+
+  /** Resolves when the processes have ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { closing } of this.#slots) closing.abort();
+    await Promise.all([...this.#slots].map(({ engine }) => engine?.ended));
+  }
+
+  #newSlot(): Slot {
+    const closing = new AbortController();
+    const slot: Slot = { matches: new Set(), current: null, engine: null, queue: Promise.resolve(), closing };
+    this.#slots.add(slot);
+    return slot;
+  }
+
+  #inTurn<T>(slot: Slot, task: () => Promise<T>): Promise<T> {
+    const done = slot.queue.then(task);
+    slot.queue = done.catch(() => {});
+    return done;
+  }
+
+  async #readyFor(match: object, slot: Slot): Promise<Engine> {
+    const engine = await this.#running(slot);
+    if (slot.current === match) return engine;
+    slot.current = null;
+    await engine.newMatch();
+    slot.current = match;
+    return engine;
+  }
+
+  async #running(slot: Slot): Promise<Engine> {
+    if (this.#isClosed) throw new Error("the player has ended");
+    if (slot.engine?.isUp()) return slot.engine;
+    slot.current = null;
+    slot.engine = await openEngine(this.#settings, slot.closing.signal, this.#clock);
+    return slot.engine;
+  }
+}
+
+/** An option that an engine has declared. */
+interface EngineOption {
+  readonly name: string;
+  readonly type: string;
+  readonly min: number | null;
+  readonly max: number | null;
+  /** Whether a number of its declaration has decimals, which UCI does not define and some engines use. */
+  readonly isDecimal: boolean;
+  /** The values of an option of the type `combo`. */
+  readonly values: readonly string[];
+}
+
+type OptionValue = string | number | boolean;
+
+/** Returns the option that a line of an engine declares (`option name Hash type spin default 16 min 1 max 1024`); null for any other line. */
+export function optionIn(line: string): EngineOption | null {
+  const [, name, type, rest = ""] = /^option name (.+?) type (\w+)(?: (.*))?$/.exec(line.trim()) ?? [];
+  if (name === undefined || type === undefined) return null;
+  const number = (key: string): number | null => {
+    const [, value] = new RegExp(`(?:^| )${key} ([+-]?\\d+(?:\\.\\d+)?)(?: |$)`).exec(rest) ?? [];
+    return value === undefined ? null : Number(value);
+  };
+  const values = type === "combo" ? rest.split(/(?:^| )var /).slice(1) : [];
+  return {
+    ...{ name, type, min: number("min"), max: number("max") },
+    isDecimal: ["default", "min", "max"].some((key) => !Number.isInteger(number(key) ?? 0)),
+    values: values.map((value) => value.trim()),
+  };
+}
+
+/** Returns the command that sets an option, or the reason why the engine does not accept it. */
+export function setOption(
+  options: readonly EngineOption[],
+  wanted: string,
+  value: OptionValue,
+): Result<string, string> {
+  // The names of options and the values of combos are not case sensitive (UCI).
+  const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+  const option = options.find(({ name }) => isSame(name, wanted));
+  if (!option) {
+    const names = options.map(({ name }) => name);
+    const known =
+      names.length === 0 ? "; it has no options" : didYouMean(wanted, names) || `; it has ${names.join(", ")}`;
+    return err(`has no option "${wanted}"${known}`);
+  }
+  const { name, type, min, max, isDecimal, values } = option;
+  const text = String(value);
+  const set = (accepted: string): Result<string, string> => ok(`setoption name ${name} value ${accepted}`);
+  const fault = (form: string): Result<string, string> =>
+    err(`does not accept ${JSON.stringify(value)} for ${name}: give ${form}`);
+  switch (type) {
+    case "spin": {
+      const isNumber = (isDecimal ? /^[+-]?\d+(?:\.\d+)?$/ : /^[+-]?\d+$/).test(text);
+      const isInRange =
+        Number(text) >= (min ?? Number.NEGATIVE_INFINITY) && Number(text) <= (max ?? Number.POSITIVE_INFINITY);
+      const range = `${min === null ? "" : ` from ${min}`}${max === null ? "" : ` to ${max}`}`;
+      return isNumber && isInRange ? set(text) : fault(`a ${isDecimal ? "" : "whole "}number${range}`);
+    }
+    case "check":
+      return /^(true|false)$/i.test(text) ? set(text.toLowerCase()) : fault("true or false");
+    case "combo": {
+      const known = values.find((one) => isSame(one, text));
+      return known === undefined ? fault(values.map((one) => `"${one}"`).join(" or ")) : set(known);
+    }
+    case "button":
+      return /^(true)?$/i.test(text) ? ok(`setoption name ${name}`) : fault("true, which presses the button");
+    default:
+      return set(text === "" ? "<empty>" : text);
+  }
 }

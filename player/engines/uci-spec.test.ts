@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { settingsIn, uciSpec } from "./uci-spec.ts";
+import { settingsIn, uciSpec } from "./uci-bot.ts";
 
 const folder = process.cwd();
 

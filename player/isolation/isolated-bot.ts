@@ -2,16 +2,14 @@ import { realpathSync } from "node:fs";
 import { findGameNamed } from "#shared/games/registry.ts";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
+import { whereThrown } from "#shared/runtime/files/thrown-position.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { hashOfImports } from "../bot-hash.ts";
-import type { TurnData } from "../bot-process/messages.ts";
-import { type BotHome, type LoadedBot, LoggedFault, type MatchBot } from "../loaded-bot.ts";
-import { isWithdrawn } from "../matches/match.ts";
+import type { DeniedAccess, ThrownError, TurnData } from "../bot-process/messages.ts";
+import { type BotHome, hashOfImports, type LoadedBot, LoggedFault, type MatchBot } from "../loaded-bot.ts";
+import { isWithdrawn } from "../matches/player.ts";
 import { seedOf } from "../matches/turn.ts";
 import type { MatchInfo, Turn } from "../sdk.ts";
-import { BotError, type BotProcess, ProcessEnded } from "./bot-process.ts";
-import { BotProcesses } from "./bot-processes.ts";
-import { textOf } from "./faults.ts";
+import { BotError, type BotProcess, BotProcesses, ProcessEnded } from "./bot-process.ts";
 import { codeFilesOf, environmentOf, nodeOptions } from "./permissions.ts";
 
 /** The time limit of `start` and `end`. If one of them blocks the process for longer, the process is terminated. */
@@ -211,4 +209,25 @@ function legalOf(turn: Turn): readonly unknown[] | null {
   } catch {
     return null;
   }
+}
+
+/** The text `file:line:column: name: message` for a value that the code of a bot threw in its process. */
+function textOf(thrown: ThrownError | string, file: string): string {
+  if (typeof thrown === "string") return whereThrown(thrown, file);
+  const { name, message, stack, denied } = thrown;
+  const text = denied === undefined ? message : deniedText(denied);
+  return whereThrown(Object.assign(new Error(text), { name, stack }), file);
+}
+
+/** The rights of a bot are in docs/security.md. */
+function deniedText({ permission, resource }: DeniedAccess): string {
+  if (permission === "FileSystemRead") {
+    return `a bot may read only code of its folder and of packages that it imports; --allow-read ${resource} allows this file`;
+  }
+  if (permission === "FileSystemWrite") return `a bot may write no files; --allow-write ${resource} allows this one`;
+  if (permission === "Function") return `a bot may not call ${resource}`;
+  const isNetwork = permission === "" || permission === "Net";
+  return isNetwork
+    ? "a bot may not use the network; --allow-net allows it"
+    : `a bot may not start processes or threads${resource && ` (${resource})`}`;
 }

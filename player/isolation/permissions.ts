@@ -6,7 +6,6 @@ import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { typeAdvice } from "#shared/runtime/files/thrown-position.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { withEsbuild } from "#shared/web/esbuild.ts";
-import { importedFiles } from "./imported-files.ts";
 
 /** The program that runs the code of a bot file. */
 export const BOT_PROCESS = fileURLToPath(moduleUrl("../bot-process/main.ts", import.meta.url));
@@ -22,7 +21,7 @@ const CODE = /\.([cm]?[jt]s|json|wasm)$/;
 const PROJECT = ["..", "../../shared"].map((path) => resolve(dirname(BOT_PROCESS), path));
 
 /** The files that the process of a bot may read without options. */
-export interface CodeFiles {
+interface CodeFiles {
   /** The absolute paths of the bot file, the code that it imports, and the files of the program that runs it. */
   readonly files: readonly string[];
   /** The paths of the bot file and the code that it imports. */
@@ -95,4 +94,28 @@ export const environmentOf = ({ env }: BotPermissions): NodeJS.ProcessEnv =>
 function foldersAbove(path: string): readonly string[] {
   const folder = dirname(path);
   return folder === path ? [] : [folder, ...foldersAbove(folder)];
+}
+
+/**
+ * Returns the absolute paths of a .ts or .js file and the files that it imports, directly or indirectly. An import whose name is computed is
+ * not found. Rejects with the BuildFailure of esbuild if a file has a syntax error or an import does not exist.
+ */
+export async function importedFiles(file: string): Promise<readonly string[]> {
+  const folder = dirname(file);
+  const { metafile } = await withEsbuild(({ build }) =>
+    build({
+      entryPoints: [file],
+      absWorkingDir: folder,
+      bundle: true,
+      write: false,
+      metafile: true,
+      platform: "node",
+      format: "esm",
+      // Node.js also loads imports that are not used.
+      tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+      loader: { ".node": "empty", ".wasm": "empty" },
+      logLevel: "silent",
+    }),
+  );
+  return Object.keys(metafile.inputs).map((path) => resolve(folder, path));
 }

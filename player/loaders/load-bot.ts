@@ -6,16 +6,13 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { endingOf } from "#shared/lib/module-file.ts";
 import { didYouMean } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { hashOfBuiltIn } from "../bot-hash.ts";
 import { formOf } from "../bot-process/bot-object.ts";
-import { uciBot } from "../engines/uci-bot.ts";
-import { UCI_PREFIX } from "../engines/uci-spec.ts";
+import { UCI_PREFIX, uciBot } from "../engines/uci-bot.ts";
 import { isolatedBot } from "../isolation/isolated-bot.ts";
-import type { BotHome, LoadedBot } from "../loaded-bot.ts";
+import { LLM_FORMS, LLM_PREFIX, llmBot } from "../llm/llm-bot.ts";
+import { type BotHome, hashOfBuiltIn, type LoadedBot } from "../loaded-bot.ts";
 import { BOT_FILES, isBotFile, isProgramFile, programIn } from "./bot-files.ts";
-import { LINES_PREFIX, linesBot } from "./lines.ts";
-import { LLM_FORMS, LLM_PREFIX, llmBot } from "./llm.ts";
-import { programBot } from "./program-file.ts";
+import { LINES_PREFIX, linesBot, programBot } from "./lines.ts";
 
 const botsFolder = fileURLToPath(new URL("../bots/", import.meta.url));
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { NotAnAction } from "../bot-process/action.ts";
+import { NotAnAction } from "../bot-process/bot-object.ts";
 import type { Turn } from "../sdk.ts";
 import { trustedBot } from "./trusted-bot.ts";
 

@@ -6,11 +6,9 @@ import type { GameResult } from "#shared/protocol/messages.ts";
 import { resolveOtherEndings } from "#shared/runtime/files/other-endings.ts";
 import { whereThrown } from "#shared/runtime/files/thrown-position.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { hashOfImports } from "../bot-hash.ts";
-import { checkedAction, NotAnAction } from "../bot-process/action.ts";
-import { formOf, gamesOf } from "../bot-process/bot-object.ts";
+import { checkedAction, formOf, gamesOf, NotAnAction } from "../bot-process/bot-object.ts";
 import { codeFilesOf } from "../isolation/permissions.ts";
-import { type LoadedBot, LoggedFault, type MatchBot } from "../loaded-bot.ts";
+import { hashOfImports, type LoadedBot, LoggedFault, type MatchBot } from "../loaded-bot.ts";
 import type { BotObject, MatchInfo, Turn } from "../sdk.ts";
 
 /**

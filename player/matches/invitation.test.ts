@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { acceptedWith, type Invitation, judgeInvitation } from "./invitation.ts";
+import { acceptedWith, type Invitation, judgeInvitation } from "./player.ts";
 
 const invitation = (epoch: number, seed_commitment: string, run_id?: string): Invitation => ({
   ...{ epoch, seed_commitment, run_id },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { MoveRequest } from "#shared/protocol/messages.ts";
-import { LastView } from "./last-view.ts";
+import { LastView } from "./player.ts";
 
 const PATH: [string] = ["rounds"];
 

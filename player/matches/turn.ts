@@ -4,7 +4,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import { asText, cutTo, inOneLine } from "#shared/lib/text.ts";
 import type { GameInvite, MoveRequest } from "#shared/protocol/messages.ts";
-import { logLine } from "../bot-process/log-line.ts";
+import { logLine } from "../bot-process/bot-object.ts";
 import type { MatchClocks, Turn } from "../sdk.ts";
 
 /** The values that all turns of a match share. */

@@ -5,8 +5,14 @@ import type { RecordedEvent } from "#shared/store/event-log.ts";
 import { agentStream } from "../../league-manager/agents/registered-agent.ts";
 import { openMatchCount } from "../../league-manager/league/format-view.ts";
 import { leagueSeed } from "../../league-manager/league/league.ts";
-import { type LlmManifest, manifestIn, matchRecordsIn, recordsFolder } from "../../player/llm/record-files.ts";
-import type { Begin, LlmRecord } from "../../player/llm/records.ts";
+import {
+  type Begin,
+  type LlmManifest,
+  type LlmRecord,
+  manifestIn,
+  matchRecordsIn,
+  recordsFolder,
+} from "../../player/llm/records.ts";
 import {
   agentLogFile,
   canonical,

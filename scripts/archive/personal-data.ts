@@ -18,7 +18,7 @@ import { leagueStream } from "../../league-manager/league/events.ts";
 import { loadState } from "../../league-manager/store/manager-state.ts";
 import { MANAGER_SCHEMA, managerStore } from "../../league-manager/store/manager-store.ts";
 import { openLedger } from "../../league-manager/store/store-ledger.ts";
-import { recordsFolder } from "../../player/llm/record-files.ts";
+import { recordsFolder } from "../../player/llm/records.ts";
 import { databaseName, withDatabase } from "../commands/open-database.ts";
 import { readJson, writeJsonAtomically } from "../run/json-file.ts";
 import { completedMatches } from "./format.ts";

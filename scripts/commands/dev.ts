@@ -8,7 +8,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { type PermissionFlags, permissionArgs, permissionsOf } from "#shared/runtime/command-options.ts";
 import { isGameFile } from "#shared/runtime/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { importedFiles } from "../../player/isolation/imported-files.ts";
+import { importedFiles } from "../../player/isolation/permissions.ts";
 import { BOT_FILES, isBotFile, isModuleFile, programIn } from "../../player/loaders/bot-files.ts";
 import { botIn } from "./named-bots.ts";
 

@@ -7,8 +7,8 @@ import { cutTo, inOneLine } from "#shared/lib/text.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { UCI_GAMES } from "../../player/engines/uci-bot.ts";
+import { LLM_PREFIX } from "../../player/llm/llm-bot.ts";
 import { isBotFile, isModuleFile, programIn } from "../../player/loaders/bot-files.ts";
-import { LLM_PREFIX } from "../../player/loaders/llm.ts";
 import { loadBot } from "../../player/loaders/load-bot.ts";
 import { namedGame } from "./named-game.ts";
 

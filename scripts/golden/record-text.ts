@@ -39,7 +39,7 @@ function innerJson(text: string): unknown {
 
 const VERSION_IN_TEXT = new RegExp(`(?<![\\d.])${VERSION.replaceAll(".", "\\.")}(?![\\d.]|-)`, "g");
 
-/** The hashes of the built-in bots, which contain the version of the program (`player/bot-hash.ts`). */
+/** The hashes of the built-in bots, which contain the version of the program (`player/loaded-bot.ts`). */
 const BOT_HASHES = Object.keys(BUILT_IN_BOTS).map(
   (name) => [sha256Hex(`built-in bot ${name} ${VERSION}`), `<hash of ${name}>`] as const,
 );

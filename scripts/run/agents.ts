@@ -8,11 +8,10 @@ import type { Config } from "#shared/runtime/config/config.ts";
 import type { PlayerConfig } from "#shared/runtime/config/players.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import type { AgentSpec, Supervisor } from "#shared/runtime/process/supervisor.ts";
-import { UCI_GAMES } from "../../player/engines/uci-bot.ts";
-import { uciSpec } from "../../player/engines/uci-spec.ts";
+import { UCI_GAMES, uciSpec } from "../../player/engines/uci-bot.ts";
+import { LLM_FORMS, llmSpec } from "../../player/llm/llm-bot.ts";
 import { BOT_FILES, isBotFile, programIn } from "../../player/loaders/bot-files.ts";
 import { linesSpec } from "../../player/loaders/lines.ts";
-import { LLM_FORMS, llmSpec } from "../../player/loaders/llm.ts";
 import type { SeveralPlayers } from "../../player/several.ts";
 
 /** The files of a run and the address of its manager. */

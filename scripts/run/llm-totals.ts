@@ -1,7 +1,13 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { manifestIn, matchRecordsIn, recordsFolder } from "../../player/llm/record-files.ts";
-import { type LlmTotals, totalsLine, totalsOf } from "../../player/llm/totals.ts";
+import {
+  type LlmTotals,
+  manifestIn,
+  matchRecordsIn,
+  recordsFolder,
+  totalsLine,
+  totalsOf,
+} from "../../player/llm/records.ts";
 
 /** The totals of a language model that has played in a run. */
 interface LlmPlayerTotals {

@@ -8,8 +8,7 @@ import { DisplayName } from "#shared/protocol/message-fields.ts";
 import { foldStandings, type Standing } from "#shared/standings/standings.ts";
 import { nameCommitment } from "../../../league-manager/agents/registered-agent.ts";
 import { standingsOf } from "../../../league-manager/league/standings-of.ts";
-import { LlmManifest } from "../../../player/llm/record-files.ts";
-import { LlmRecord } from "../../../player/llm/records.ts";
+import { LlmManifest, LlmRecord } from "../../../player/llm/records.ts";
 import { isRecordOf } from "../export-store.ts";
 import {
   agentLogFile,

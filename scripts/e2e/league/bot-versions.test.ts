@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { hashOfBuiltIn } from "../../../player/bot-hash.ts";
+import { hashOfBuiltIn } from "../../../player/loaded-bot.ts";
 import type { GameRatings } from "../../archive/ratings.ts";
 import { start } from "../../testing/processes.ts";
 import { RPS, testLeague } from "../../testing/test-league.ts";

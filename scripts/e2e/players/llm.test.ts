@@ -10,8 +10,7 @@ import {
   startChatEndpoint,
 } from "#shared/rpc/testing/chat-endpoint.ts";
 import type { ResultsDocument } from "../../../league-manager/projections/results-document.ts";
-import { LlmManifest, matchRecordsIn } from "../../../player/llm/record-files.ts";
-import type { LlmRecord } from "../../../player/llm/records.ts";
+import { LlmManifest, type LlmRecord, matchRecordsIn } from "../../../player/llm/records.ts";
 import { gameIn } from "../../testing/game-host.ts";
 import { cleanUp, league, newFolder } from "../../testing/processes.ts";
 import { documentOf, run, runFolders, testLeague } from "../../testing/test-league.ts";

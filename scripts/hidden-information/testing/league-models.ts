@@ -9,8 +9,8 @@ import { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.t
 import { type ChatRequest, sendCompletion, startChatEndpoint } from "#shared/rpc/testing/chat-endpoint.ts";
 import { LlmSettings } from "#shared/runtime/config/llm.ts";
 import { fileNameOf } from "#shared/runtime/files/file-name.ts";
-import { matchRecordsIn, recordsFolder } from "../../../player/llm/record-files.ts";
-import { llmBot, llmSpec } from "../../../player/loaders/llm.ts";
+import { llmBot, llmSpec } from "../../../player/llm/llm-bot.ts";
+import { matchRecordsIn, recordsFolder } from "../../../player/llm/records.ts";
 import { Player } from "../../../player/matches/player.ts";
 import { botHome } from "../../../player/testing/home.ts";
 import type { Received } from "../../testing/controlled-player.ts";

@@ -6,9 +6,8 @@ import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messa
 import { createArrival } from "#shared/rpc/peer/arrival.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { fileNameOf } from "#shared/runtime/files/file-name.ts";
-import { uciBot } from "../../../player/engines/uci-bot.ts";
-import { UCI_PREFIX } from "../../../player/engines/uci-spec.ts";
-import { recordsFolder } from "../../../player/llm/record-files.ts";
+import { UCI_PREFIX, uciBot } from "../../../player/engines/uci-bot.ts";
+import { recordsFolder } from "../../../player/llm/records.ts";
 import type { LoadedBot } from "../../../player/loaded-bot.ts";
 import { isModuleFile } from "../../../player/loaders/bot-files.ts";
 import { loadBot } from "../../../player/loaders/load-bot.ts";

@@ -235,7 +235,7 @@ export const PLAYER_FAULTS: readonly Mutation[] = [
   {
     name: "the bot receives a view without the omitted history",
     rules: ["views"],
-    file: "player/matches/last-view.ts",
+    file: "player/matches/player.ts",
     from: "return { ...request, game_state: view };",
     to: "return request;",
   },

@@ -14,10 +14,9 @@ import {
   operation,
   type RepliedRequest,
 } from "#shared/rpc/mcp/operations.ts";
-import type { Player } from "./matches/player.ts";
-import type { NotificationLog } from "./notifications.ts";
-import type { Rejected } from "./token-notice.ts";
-import { accepts, type Trust } from "./trust.ts";
+import { accepts, type Rejected, type Trust } from "../identity.ts";
+import type { NotificationLog } from "../notifications.ts";
+import type { Player } from "./player.ts";
 
 type Subject = Pick<Rejected, "league_id" | "match_id">;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MakeMove } from "./make-move.ts";
+import { MakeMove } from "./manual-bot.ts";
 
 test.each([
   [{ number: 3 }, 3],

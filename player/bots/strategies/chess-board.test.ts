@@ -1,7 +1,7 @@
 import { Chess } from "chess.js";
 import { expect, test } from "vitest";
 import { createRandom } from "#shared/lib/rng.ts";
-import { type Board, boardOf, isInCheck, keyOf, listMoves, make, uciOf } from "./board.ts";
+import { type Board, boardOf, isInCheck, keyOf, listMoves, make, uciOf } from "./chess-board.ts";
 
 /** The number of lines of play of this length, "perft". */
 function countLines(board: Board, depth: number): number {

@@ -5,11 +5,10 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import type { GameInvite } from "#shared/protocol/messages.ts";
 import { toolsOf } from "#shared/rpc/mcp/operations.ts";
-import { Player } from "../matches/player.ts";
-import { createNotificationLog } from "../notifications.ts";
-import type { MatchInfo, Turn } from "../sdk.ts";
-import { createManualBot } from "./manual-bot.ts";
-import { manualOperations } from "./manual-operations.ts";
+import { createManualBot, manualOperations } from "./manual-bot.ts";
+import { Player } from "./matches/player.ts";
+import { createNotificationLog } from "./notifications.ts";
+import type { MatchInfo, Turn } from "./sdk.ts";
 
 const TOKEN = "its match token";
 

@@ -17,11 +17,10 @@ import {
 } from "#shared/rpc/testing/chat-endpoint.ts";
 import type { LlmSettings } from "#shared/runtime/config/llm.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
-import { llmBot, llmSpec } from "../loaders/llm.ts";
 import type { BotObject, GameResult, MatchInfo, Turn } from "../sdk.ts";
 import { botHome } from "../testing/home.ts";
-import { manifestIn, matchRecordsIn } from "./record-files.ts";
-import type { LlmRecord } from "./records.ts";
+import { llmBot, llmSpec } from "./llm-bot.ts";
+import { type LlmRecord, manifestIn, matchRecordsIn } from "./records.ts";
 
 const KEY = "sk-very-secret-0123456789";
 const USAGE = { usage: { prompt_tokens: 900, completion_tokens: 100 } };
