@@ -159,7 +159,7 @@ async function openPages(
   return { routes, streams: [streams, matchStreams] };
 }
 
-const loadBoard = () => import("#shared/web/embedded-board.ts");
+const loadBoard = () => import("#shared/web/bundle.ts");
 
 const embeddedBoard: GameToolsContext["embeddedBoard"] = async (game, seat) =>
   (await loadBoard()).embeddedBoard({ mode: "embed", game, ...(seat && { seat }) });

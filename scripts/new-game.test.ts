@@ -4,7 +4,7 @@ import type { Game } from "#shared/games/game.ts";
 import { games } from "#shared/games/registry.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
-import { factsOf } from "#shared/web/game-facts.ts";
+import { factsOf } from "#shared/web/game-view.ts";
 import { announcement, resultInWords, turnInWords } from "#shared/web/texts/game-texts.ts";
 import random from "../player/bots/random.ts";
 import type { Turn } from "../player/sdk.ts";

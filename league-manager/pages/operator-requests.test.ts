@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import type { OperatorDocument } from "#shared/web/documents/operator.ts";
+import type { OperatorDocument } from "#shared/web/league-documents.ts";
 import { rpcOf, startTestManager, type TestManager } from "../testing/test-manager.ts";
 
 let manager: TestManager;

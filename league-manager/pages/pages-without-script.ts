@@ -1,10 +1,8 @@
 import { counted, escapeHtml, escapeUnprintable } from "#shared/lib/text.ts";
-import type { LeagueHeader } from "#shared/web/documents/league.ts";
-import type { LeaguesDocument } from "#shared/web/documents/leagues.ts";
-import type { StandingsDocument } from "#shared/web/documents/standings.ts";
+import type { LeagueHeader, LeaguesDocument, StandingsDocument } from "#shared/web/league-documents.ts";
 import type { SiteServers } from "#shared/web/site-links.ts";
 import { siteHeaderHtml } from "#shared/web/site-page.ts";
-import { LEAGUE_STATUS_TEXTS } from "#shared/web/texts/status-texts.ts";
+import { LEAGUE_STATUS_TEXTS } from "#shared/web/texts/league-texts.ts";
 import { type DocumentContext, type DocumentRequest, headerOf } from "./documents/document.ts";
 import { standingsDocument } from "./documents/standings-document.ts";
 

@@ -9,7 +9,7 @@ import type { Result } from "#shared/lib/result.ts";
 import { bearerOf, remoteAddressOf } from "#shared/rpc/http/request.ts";
 import { parseEntry } from "#shared/session/entry.ts";
 import type { Session } from "#shared/session/session.ts";
-import { assetRoutes } from "#shared/web/asset-routes.ts";
+import { assetRoutes } from "#shared/web/assets.ts";
 import type {
   HistoryDocument,
   HistoryMove,

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { CodenamesView } from "../games/codenames-view.ts";
 import { assets } from "./assets.ts";
-import { embeddedBoard } from "./embedded-board.ts";
+import { embeddedBoard } from "./bundle.ts";
 import type { GameSummary, GameView } from "./game-view.ts";
 import { sitePage } from "./site-page.ts";
 import { axeFaults } from "./testing/axe.ts";

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { basename, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { BoardKind } from "../games/game.ts";
-import { lazily } from "../lib/lazy.ts";
+import type { Express } from "express";
+import type { BoardKind } from "#shared/games/game.ts";
+import { lazily } from "#shared/lib/lazy.ts";
 import { bundleOptions, readSprite, webFile } from "./bundle.ts";
 import { withEsbuild } from "./esbuild.ts";
 import { BASE_STYLE, BOARD_FILES, PAGE_FILES, type PageKind, TEXT_STYLE } from "./page-files.ts";
@@ -40,7 +41,7 @@ interface FilesOfPage {
 }
 
 /** The folder of the assets in the addresses of a server. */
-export const ASSETS_PATH = "/assets/";
+const ASSETS_PATH = "/assets/";
 
 const TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
@@ -124,4 +125,17 @@ export const assets = lazily("the scripts and styles of the pages", async (): Pr
 function stylesOf(board: BoardKind | null | undefined): readonly string[] {
   if (board === null) return [TEXT_STYLE];
   return board ? BOARD_FILES[board].styles : [...new Set(boards.flatMap((one) => one.styles))];
+}
+
+const HEADERS = { "cache-control": "public, max-age=31536000, immutable", vary: "accept-encoding" };
+
+/** Serves the files of pages. */
+export function assetRoutes(app: Express): void {
+  app.get(`${ASSETS_PATH}:name`, async (request, response, next) => {
+    const found = (await assets()).files.get(ASSETS_PATH + request.params.name);
+    if (!found) return next();
+    response.set(HEADERS).type(found.type);
+    if (request.acceptsEncodings("gzip")) response.set("content-encoding", "gzip").end(found.gzip);
+    else response.end(found.body);
+  });
 }

@@ -1,6 +1,6 @@
 import type { Browser, Frame } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { embeddedBoard } from "./embedded-board.ts";
+import { embeddedBoard } from "./bundle.ts";
 import { type App, type AppOptions, openApp } from "./testing/app.ts";
 import { launchChromium } from "./testing/chromium.ts";
 import { testingGame } from "./testing/games.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { clockInWords } from "./texts/clock-text.ts";
+import { clockInWords } from "./texts/game-texts.ts";
 
 it.each([
   [3_729_999, "1:02:09"],

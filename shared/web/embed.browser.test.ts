@@ -1,6 +1,6 @@
 import type { Browser, Frame, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { embeddedBoard } from "./embedded-board.ts";
+import { embeddedBoard } from "./bundle.ts";
 import type { GameView } from "./game-view.ts";
 import { launchChromium } from "./testing/chromium.ts";
 import { testingGame } from "./testing/games.ts";

@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bundle } from "./bundle.ts";
-import { jsonForScript } from "./document-parts.ts";
-import { embeddedBoard } from "./embedded-board.ts";
+import { bundle, embeddedBoard, jsonForScript } from "./bundle.ts";
 import { chessAt } from "./testing/games.ts";
 
 const MODES = ["app", "embed"] as const;

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { games } from "../games/registry.ts";
-import { factsOf } from "./game-facts.ts";
-import type { GameResult, GameView } from "./game-view.ts";
+import { factsOf, type GameResult, type GameView } from "./game-view.ts";
 import { testingGame } from "./testing/games.ts";
-import { endInWords } from "./texts/end-text.ts";
+import { endInWords } from "./texts/game-texts.ts";
 
 const facts = factsOf(Object.values(games));
 

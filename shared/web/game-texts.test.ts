@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { games } from "../games/registry.ts";
-import { factsOf } from "./game-facts.ts";
+import { factsOf } from "./game-view.ts";
 import { chessAt } from "./testing/games.ts";
 import { announcement, playerInWords, resultInWords, turnInWords } from "./texts/game-texts.ts";
 

@@ -1,5 +1,5 @@
-import type { ClockState } from "../lib/time-control.ts";
-import type { FactsOfGames } from "./game-facts.ts";
+import type { Game, GameInfo } from "#shared/games/game.ts";
+import type { ClockState } from "#shared/lib/time-control.ts";
 
 /** The view of a game for one viewer: the contract between the server and the board. */
 export interface GameView {
@@ -123,4 +123,64 @@ export const USER_SEAT_META = "agent-league/user_seat";
 /** A person's seat, with the game as this seat sees it. The view of the model may show other hidden information. */
 export interface UserSeat extends Seat {
   readonly view?: GameView;
+}
+
+/** The facts about a game that a page needs besides its views. The games themselves are too large for a page. */
+export type GameFacts = Pick<GameInfo, "name" | "board" | "teams" | "winningReason" | "needsLanguage" | "howToPlay">;
+
+/** The facts about games by the ids of the games. */
+export type FactsOfGames = Readonly<Record<string, GameFacts>>;
+
+/** Returns the facts about games. */
+export const factsOf = (games: Iterable<Pick<Game, "id" | "info">>): FactsOfGames =>
+  Object.fromEntries(
+    Array.from(
+      games,
+      ({ id, info: { name, board, teams, winningReason, needsLanguage, rules, howToPlay = rules } }) => [
+        id,
+        {
+          name,
+          howToPlay,
+          ...(board && { board }),
+          ...(teams && { teams }),
+          ...(winningReason && { winningReason }),
+          ...(needsLanguage && { needsLanguage }),
+        },
+      ],
+    ),
+  );
+
+/** The fields of a view that change during a match. */
+export type Frame = Pick<
+  GameView,
+  "status" | "tick" | "to_act" | "state" | "board" | "last_action" | "result" | "clock"
+> & {
+  /** The actions of the turn that led to this frame, as people write them: SAN in chess. */
+  readonly moves: readonly MoveOfTurn[];
+};
+
+export interface MoveOfTurn {
+  readonly role: string;
+  readonly text: string;
+}
+
+/** A match as a spectator has seen it, step by step. */
+export interface Replay {
+  readonly game: Omit<GameView, keyof Frame>;
+  readonly frames: readonly Frame[];
+}
+
+/** A replay in a report. */
+export interface PackedReplay {
+  /** The part of the address after `#` that shows this replay. */
+  readonly anchor: string;
+  readonly label: string;
+  /** A `Replay` as JSON, compressed (raw DEFLATE) and in Base64. */
+  readonly data: string;
+}
+
+/** The data of a report for its script. */
+export interface ReportSetup {
+  readonly games: FactsOfGames;
+  readonly replays: readonly PackedReplay[];
 }

@@ -1,8 +1,8 @@
 import { deflateRawSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import type { Frame, Replay } from "./replay-view.ts";
-import { reportPage } from "./report-page.ts";
+import { reportPage } from "./bundle.ts";
+import type { Frame, Replay } from "./game-view.ts";
 import { launchChromium } from "./testing/chromium.ts";
 import { testingGame } from "./testing/games.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { materialInWords, materialOf } from "./texts/material.ts";
+import { materialInWords, materialOf } from "./boards/chess-squares.ts";
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const words = (fen: string, side: "white" | "black", start = START) => materialInWords(materialOf(start, fen, side));

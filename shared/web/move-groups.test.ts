@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { moveGroups, numberOfPly } from "./steps/move-groups.ts";
+import { moveGroups, numberOfPly } from "./match/move-groups.ts";
 
 test.each([
   [0, false, ""],

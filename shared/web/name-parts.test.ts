@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nameParts } from "./texts/name-parts.ts";
+import { nameParts } from "./texts/league-texts.ts";
 
 it.each([
   ["Ann wins (checkmate)", ["Ann", "Bob"], ["Ann", " wins (checkmate)"]],

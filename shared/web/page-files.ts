@@ -1,4 +1,5 @@
-import type { BoardKind } from "../games/game.ts";
+import type { BoardKind } from "#shared/games/game.ts";
+import type { FactsOfGames } from "./game-view.ts";
 
 /** The pages of leagues. */
 export type LeaguePage =
@@ -87,3 +88,11 @@ export const BOARD_FILES: Readonly<Record<BoardKind, BoardFiles>> = {
   numbers: board("numbers-board", "actions", "rounds"),
   cards: board("cards-board", "actions", "rounds"),
 };
+
+/** The data that every page of a server contains for its script. */
+export interface SiteSetup {
+  readonly page: PageKind;
+  /** The board that the page shows first; null if it shows none or if it is not known yet. */
+  readonly board: BoardKind | null;
+  readonly games: FactsOfGames;
+}

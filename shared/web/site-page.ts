@@ -5,11 +5,10 @@ import type { Game } from "../games/game.ts";
 import { knownGames } from "../games/registry.ts";
 import { escapeHtml, escapeUnprintable } from "../lib/text.ts";
 import { assets } from "./assets.ts";
-import { ICON, setupElement } from "./document-parts.ts";
-import { factsOf } from "./game-facts.ts";
-import { PAGE_FILES, type PageKind } from "./page-files.ts";
+import { ICON, setupElement } from "./bundle.ts";
+import { factsOf } from "./game-view.ts";
+import { PAGE_FILES, type PageKind, type SiteSetup } from "./page-files.ts";
 import { type SiteServers, siteLinks } from "./site-links.ts";
-import type { SiteSetup } from "./site-setup.ts";
 
 /** A page that its server serves. */
 interface SitePage {

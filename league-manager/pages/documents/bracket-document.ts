@@ -16,8 +16,8 @@ import type {
   BracketSlotView,
   BracketTieView,
   BracketTree,
-} from "#shared/web/documents/bracket.ts";
-import type { PlayerRef } from "#shared/web/documents/league.ts";
+  PlayerRef,
+} from "#shared/web/league-documents.ts";
 import { formatOf, parsedOptions, teamPlayOf, viewOf } from "../../league/format-view.ts";
 import type { League } from "../../league/league.ts";
 import { type DocumentContext, type DocumentKind, type DocumentRequest, headerOf, playerRef } from "./document.ts";

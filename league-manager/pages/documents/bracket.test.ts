@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { BracketDocument, BracketTieView } from "#shared/web/documents/bracket.ts";
+import type { BracketDocument, BracketTieView } from "#shared/web/league-documents.ts";
 import { formatOf, parsedOptions, viewOf } from "../../league/format-view.ts";
 import { DRAWN, LOST, PlayedLeague, playerIds, WON } from "../../testing/played-league.ts";
 import { bracket } from "./bracket-document.ts";

@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PointsDocument } from "#shared/web/documents/points.ts";
-import type { RatingsDocumentPage } from "#shared/web/documents/ratings.ts";
-import type { StandingsDocument } from "#shared/web/documents/standings.ts";
+import type { PointsDocument, RatingsDocumentPage, StandingsDocument } from "#shared/web/league-documents.ts";
 import { intervalDrawing } from "#shared/web/rating-interval.ts";
 import { DRAWN, PlayedLeague, playerIds, WON } from "../../testing/played-league.ts";
 import { player } from "./player-document.ts";

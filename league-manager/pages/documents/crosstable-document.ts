@@ -1,6 +1,6 @@
 import { resultMark } from "#shared/standings/crosstable.ts";
 import type { Standing } from "#shared/standings/standings.ts";
-import type { CrosstableDocument } from "#shared/web/documents/crosstable.ts";
+import type { CrosstableDocument } from "#shared/web/league-documents.ts";
 import type { League, Match, Round } from "../../league/league.ts";
 import { openedRounds, standingsRules } from "../../league/standings-of.ts";
 import { type DocumentContext, type DocumentKind, type DocumentRequest, headerOf, perRound } from "./document.ts";

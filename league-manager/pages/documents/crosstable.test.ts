@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CrosstableDocument } from "#shared/web/documents/crosstable.ts";
+import type { CrosstableDocument } from "#shared/web/league-documents.ts";
 import { cellInWords, cellTexts, parsedCell } from "#shared/web/texts/crosstable-cells.ts";
 import { matchOf } from "../../league/evolve.ts";
 import { DRAWN, PlayedLeague, playerIds, WON } from "../../testing/played-league.ts";

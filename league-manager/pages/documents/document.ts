@@ -7,7 +7,7 @@ import {
   type PageOf,
   type PlayerRef,
   type Section,
-} from "#shared/web/documents/league.ts";
+} from "#shared/web/league-documents.ts";
 import type { LeaguePage } from "#shared/web/page-files.ts";
 import { formatOf, formatText, plannedRounds } from "../../league/format-view.ts";
 import { endOfRound, type League, type Match, type Round } from "../../league/league.ts";

@@ -1,4 +1,4 @@
-import type { LeaguesDocument } from "#shared/web/documents/leagues.ts";
+import type { LeaguesDocument } from "#shared/web/league-documents.ts";
 import { bracket } from "./bracket-document.ts";
 import { crosstable } from "./crosstable-document.ts";
 import { type DocumentContext, type DocumentKind, headerOf, pageOf, playerRef } from "./document.ts";

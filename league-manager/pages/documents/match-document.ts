@@ -1,10 +1,10 @@
 import { spoken } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { counted } from "#shared/lib/text.ts";
-import type { FaultOfMatch, LogOfMatch, MatchDocument } from "#shared/web/documents/match.ts";
-import type { Frame } from "#shared/web/replay-view.ts";
+import type { Frame } from "#shared/web/game-view.ts";
+import type { FaultOfMatch, LogOfMatch, MatchDocument } from "#shared/web/league-documents.ts";
 import { originOf } from "#shared/web/site-links.ts";
-import { faultInWords } from "#shared/web/texts/fault-texts.ts";
+import { faultInWords } from "#shared/web/texts/game-texts.ts";
 import type { Agent } from "../../agents/registered-agent.ts";
 import { matchOf } from "../../league/evolve.ts";
 import { type League, type Match, roundOf } from "../../league/league.ts";

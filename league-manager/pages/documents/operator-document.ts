@@ -1,5 +1,5 @@
 import { spoken } from "#shared/games/game.ts";
-import type { OperatorDocument } from "#shared/web/documents/operator.ts";
+import type { OperatorDocument } from "#shared/web/league-documents.ts";
 import { acceptsLateEntries, formatOf, parsedOptions, viewOf } from "../../league/format-view.ts";
 import type { League } from "../../league/league.ts";
 import { type DocumentContext, type DocumentKind, type DocumentRequest, headerOf } from "./document.ts";

@@ -1,6 +1,5 @@
 import { LEAGUE_COMMAND } from "#shared/runtime/program.ts";
-import type { PlayerRef } from "#shared/web/documents/league.ts";
-import type { Joining, OverviewDocument, TestResult } from "#shared/web/documents/overview.ts";
+import type { Joining, OverviewDocument, PlayerRef, TestResult } from "#shared/web/league-documents.ts";
 import { currentMatches, type League } from "../../league/league.ts";
 import type { Projections } from "../../projections/projections.ts";
 import {

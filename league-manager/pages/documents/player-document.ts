@@ -7,7 +7,7 @@ import type {
   OpponentRow,
   PlayerDocument,
   PlayerMatchRow,
-} from "#shared/web/documents/player.ts";
+} from "#shared/web/league-documents.ts";
 import { matchOf } from "../../league/evolve.ts";
 import type { League, Match } from "../../league/league.ts";
 import { publicReason } from "../../league/outcome.ts";

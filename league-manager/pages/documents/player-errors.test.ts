@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import { faultCauses } from "#shared/session/entry.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
-import { FAULT_TEXTS } from "#shared/web/texts/fault-texts.ts";
+import { FAULT_TEXTS } from "#shared/web/texts/game-texts.ts";
 import type { League, Match } from "../../league/league.ts";
 import { framesOf } from "../matches/match-replay.ts";
 import { answerOf, causeInWords, exchangeOf, remembered, stepAfter } from "./player-errors.ts";

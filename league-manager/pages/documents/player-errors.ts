@@ -2,8 +2,8 @@ import { asText, cutTo } from "#shared/lib/text.ts";
 import type { Entry, FaultCause } from "#shared/session/entry.ts";
 import { replayTexts } from "#shared/session/replay.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { LastError } from "#shared/web/documents/player.ts";
-import { faultInWords } from "#shared/web/texts/fault-texts.ts";
+import type { LastError } from "#shared/web/league-documents.ts";
+import { faultInWords } from "#shared/web/texts/game-texts.ts";
 import type { League, Match } from "../../league/league.ts";
 import type { Views } from "../../projections/projections.ts";
 

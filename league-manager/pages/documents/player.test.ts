@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { PlayerDocument } from "#shared/web/documents/player.ts";
-import type { StandingsDocument } from "#shared/web/documents/standings.ts";
+import type { PlayerDocument, StandingsDocument } from "#shared/web/league-documents.ts";
 import { HOSTILE, reportForP01 } from "../../testing/forfeits.ts";
 import { startTestManager, type TestManager } from "../../testing/test-manager.ts";
 

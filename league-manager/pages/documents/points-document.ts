@@ -1,5 +1,5 @@
 import type { Standing } from "#shared/standings/standings.ts";
-import type { PointsDocument } from "#shared/web/documents/points.ts";
+import type { PointsDocument } from "#shared/web/league-documents.ts";
 import { opensAtOnce } from "../../league/format-view.ts";
 import type { League, Round } from "../../league/league.ts";
 import { openedRounds, standingsRules } from "../../league/standings-of.ts";

@@ -1,4 +1,4 @@
-import type { RatingsDocumentPage } from "#shared/web/documents/ratings.ts";
+import type { RatingsDocumentPage } from "#shared/web/league-documents.ts";
 import { AVERAGE_RATING } from "#shared/web/rating-interval.ts";
 import type { League } from "../../league/league.ts";
 import { type DocumentContext, type DocumentKind, type DocumentRequest, headerOf, pageOf } from "./document.ts";

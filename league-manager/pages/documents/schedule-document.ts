@@ -1,4 +1,4 @@
-import type { RoundRef, ScheduleDocument, ScheduleRound } from "#shared/web/documents/schedule.ts";
+import type { RoundRef, ScheduleDocument, ScheduleRound } from "#shared/web/league-documents.ts";
 import { opensAtOnce } from "../../league/format-view.ts";
 import { endOfRound, type League, type Match, type Round, roundOf } from "../../league/league.ts";
 import { roundNumber } from "../../projections/schedule.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ScheduleDocument } from "#shared/web/documents/schedule.ts";
+import type { ScheduleDocument } from "#shared/web/league-documents.ts";
 import { PlayedLeague, playerIds, WON } from "../../testing/played-league.ts";
 import { schedule } from "./schedule-document.ts";
 

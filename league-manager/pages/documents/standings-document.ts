@@ -1,8 +1,13 @@
 import { MAX_FAILS } from "#shared/protocol/lifecycle.ts";
 import type { Standing } from "#shared/standings/standings.ts";
 import { isTieBreakId, tieBreakColumns, tieBreakOf } from "#shared/standings/tie-breaks.ts";
-import type { PlayerDocument } from "#shared/web/documents/player.ts";
-import type { FormMark, StandingRow, StandingsDocument, TeamRow } from "#shared/web/documents/standings.ts";
+import type {
+  FormMark,
+  PlayerDocument,
+  StandingRow,
+  StandingsDocument,
+  TeamRow,
+} from "#shared/web/league-documents.ts";
 import type { Agent } from "../../agents/registered-agent.ts";
 import { matchOf } from "../../league/evolve.ts";
 import type { League } from "../../league/league.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { OverviewDocument } from "#shared/web/documents/overview.ts";
-import type { StandingsDocument } from "#shared/web/documents/standings.ts";
+import type { OverviewDocument, StandingsDocument } from "#shared/web/league-documents.ts";
 import { DRAWN, LOST, PlayedLeague, playerIds, WON } from "../../testing/played-league.ts";
 import { overview } from "./overview-document.ts";
 import { standings } from "./standings-document.ts";

@@ -3,7 +3,7 @@ import { findGame } from "#shared/games/registry.ts";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import { ClockState } from "#shared/lib/time-control.ts";
 import type { Network } from "#shared/rpc/network.ts";
-import type { Frame } from "#shared/web/replay-view.ts";
+import type { Frame } from "#shared/web/game-view.ts";
 import { matchOf } from "../../league/evolve.ts";
 import type { Ledger } from "../../ledger.ts";
 import { movesOf } from "./match-replay.ts";

@@ -5,7 +5,7 @@ import { replayTexts } from "#shared/session/replay.ts";
 import type { Session } from "#shared/session/session.ts";
 import { resultOf } from "#shared/session/verdict.ts";
 import { viewOf } from "#shared/session/view.ts";
-import type { Frame, Replay } from "#shared/web/replay-view.ts";
+import type { Frame, Replay } from "#shared/web/game-view.ts";
 import { publicReason } from "../../league/outcome.ts";
 
 /** The fields of a completed match that its replay needs. */

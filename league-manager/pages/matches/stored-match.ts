@@ -1,6 +1,6 @@
 import { chainHash, GENESIS } from "#shared/lib/hash.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
-import type { Frame } from "#shared/web/replay-view.ts";
+import type { Frame } from "#shared/web/game-view.ts";
 import type { League, Match } from "../../league/league.ts";
 import { rolesOf, summaryOf } from "../../league/outcome.ts";
 import { faultOfResult } from "../../league/result-check.ts";

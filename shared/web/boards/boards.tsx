@@ -1,9 +1,9 @@
 import type { FunctionComponent, JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import type { BoardKind } from "../../games/game.ts";
-import type { GameFacts } from "../game-facts.ts";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { BoardKind } from "#shared/games/game.ts";
+import type { GameFacts } from "#shared/web/game-view.ts";
+import { ActionButtons } from "./action-buttons.tsx";
 import type { BoardProps } from "./board-props.ts";
-import { TextBoard } from "./text-board.tsx";
 
 type BoardComponent = FunctionComponent<BoardProps>;
 
@@ -38,4 +38,23 @@ export function Board({ facts, ...props }: Props): JSX.Element | null {
   }, [kind]);
   const Shown = kind ? loaded.get(kind) : TextBoard;
   return Shown ? <Shown {...props} /> : null;
+}
+
+/** The board of games without a graphical board: the text of the game and a button for each legal action. */
+function TextBoard(props: BoardProps): JSX.Element {
+  const { game } = props;
+  const text = useRef<HTMLPreElement>(null);
+  // The current state is at the end of the text.
+  useLayoutEffect(() => {
+    if (text.current) text.current.scrollTop = text.current.scrollHeight;
+  }, [game.board]);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by the keyboard */}
+      <pre class="text" ref={text} aria-label={`${game.name} as text`} role="region" tabIndex={0}>
+        {game.board}
+      </pre>
+      <ActionButtons {...props} label="Legal actions" />
+    </>
+  );
 }

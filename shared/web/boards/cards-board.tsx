@@ -2,8 +2,7 @@ import type { JSX } from "preact";
 import { counted } from "../../lib/text.ts";
 import { ActionButtons, capitalized } from "./action-buttons.tsx";
 import type { BoardProps } from "./board-props.ts";
-import { type Card, Chips, PlayingCard } from "./drawings.tsx";
-import { playerOf, RoundsTable, rolesFrom, Seat, withVerb } from "./rounds.tsx";
+import { type Card, Chips, PlayingCard, playerOf, RoundsTable, rolesFrom, Seat, withVerb } from "./rounds.tsx";
 
 type Action = "check" | "bet" | "call" | "fold";
 

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import type { ChessView } from "../../games/chess.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ChessView } from "#shared/games/chess.ts";
 import type { BoardProps } from "./board-props.ts";
 import { ChessPiece } from "./chess-piece.tsx";
 import {
@@ -8,14 +8,13 @@ import {
   checkedKing,
   type Pieces,
   piecesOf,
+  promotedKind,
   promotionsOf,
   squareInWords,
   squaresFor,
   squaresOf,
 } from "./chess-squares.ts";
-import { Promotion } from "./promotion.tsx";
 import { type Cell, SquareGrid } from "./square-grid.tsx";
-import { type Drag, useDrag } from "./use-drag.ts";
 
 interface Promoting {
   readonly from: string;
@@ -157,3 +156,105 @@ const Coordinates = ({ of, texts }: { readonly of: string; readonly texts: reado
     ))}
   </div>
 );
+
+interface Props {
+  readonly color: Color;
+  /** The letters of UCI for the pieces. */
+  readonly choices: readonly string[];
+  readonly onChoose: (letter: string) => void;
+  readonly onCancel: () => void;
+}
+
+/** Asks for the piece of a promotion. The dialog of the browser keeps the focus inside and closes on Escape. */
+export function Promotion({ color, choices, onChoose, onCancel }: Props): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} class="promotion" aria-label="Promote the pawn to" onClose={onCancel}>
+      <p>Promote to</p>
+      <div class="choices">
+        {choices.map((letter) => (
+          <button type="button" key={letter} aria-label={promotedKind(letter)} onClick={() => onChoose(letter)}>
+            <ChessPiece color={color} kind={promotedKind(letter)} />
+          </button>
+        ))}
+      </div>
+      <button type="button" class="quiet" onClick={onCancel}>
+        Cancel
+      </button>
+    </dialog>
+  );
+}
+
+/** A dragged piece. The position is in pixels of the window. */
+export interface Drag {
+  readonly from: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+interface Dragging {
+  readonly drag: Drag | null;
+  /** Handles pointerdown on a cell that may be dragged. */
+  readonly grab: (from: string, event: PointerEvent) => void;
+  /** Returns true once after a drop, because the browser may send a click after it, which must be ignored. */
+  readonly isClickOfDrop: () => boolean;
+}
+
+/** A movement of fewer pixels is a click. */
+const THRESHOLD_PX = 6;
+
+/** Dragging from cell to cell by mouse, pen or touch. A drop outside all cells is reported as "". */
+export function useDrag(onStart: (from: string) => void, onDrop: (from: string, to: string) => void): Dragging {
+  const [drag, setDrag] = useState<Drag | null>(null);
+  const dropped = useRef(false);
+  const stop = useRef(() => {});
+  const drop = useRef(onDrop);
+  drop.current = onDrop;
+  useEffect(() => () => stop.current(), []);
+
+  const grab = (from: string, { pointerId, clientX, clientY, button }: PointerEvent): void => {
+    dropped.current = false;
+    stop.current();
+    if (button !== 0) return;
+    let isMoving = false;
+    const move = (event: PointerEvent): void => {
+      if (event.pointerId !== pointerId) return;
+      if (!isMoving && Math.hypot(event.clientX - clientX, event.clientY - clientY) < THRESHOLD_PX) return;
+      if (!isMoving) onStart(from);
+      isMoving = true;
+      setDrag({ from, x: event.clientX, y: event.clientY });
+    };
+    const end = (event: PointerEvent): void => {
+      if (event.pointerId !== pointerId) return;
+      stop.current();
+      if (!isMoving) return;
+      dropped.current = true;
+      drop.current(from, event.type === "pointerup" ? cellAt(event.clientX, event.clientY) : "");
+    };
+    stop.current = listen(move, end, () => setDrag(null));
+  };
+  const isClickOfDrop = (): boolean => {
+    const isDropped = dropped.current;
+    dropped.current = false;
+    return isDropped;
+  };
+  return { drag, grab, isClickOfDrop };
+}
+
+/** Listens to pointer events. Returns a function that removes the listeners and calls `after`. */
+function listen(move: (event: PointerEvent) => void, end: (event: PointerEvent) => void, after: () => void) {
+  addEventListener("pointermove", move);
+  addEventListener("pointerup", end);
+  addEventListener("pointercancel", end);
+  return () => {
+    removeEventListener("pointermove", move);
+    removeEventListener("pointerup", end);
+    removeEventListener("pointercancel", end);
+    after();
+  };
+}
+
+/** Returns the id of the cell at a position of the window; "" if there is none. */
+const cellAt = (x: number, y: number): string =>
+  document.elementFromPoint(x, y)?.closest<HTMLElement>("[data-cell]")?.dataset.cell ?? "";

@@ -2,8 +2,8 @@ import type { JSX } from "preact";
 import type { RpsAction, RpsView } from "../../games/rps.ts";
 import { ActionButtons, capitalized } from "./action-buttons.tsx";
 import type { BoardProps } from "./board-props.ts";
-import { Hand } from "./drawings.tsx";
 import {
+  Hand,
   haveChosen,
   playerOf,
   type Round,

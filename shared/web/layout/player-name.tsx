@@ -1,6 +1,6 @@
 import { Fragment, type JSX } from "preact";
-import type { LeagueHeader, PlayerRef } from "../documents/league.ts";
-import { playerPath } from "../texts/league-paths.ts";
+import type { LeagueHeader, PlayerRef } from "#shared/web/league-documents.ts";
+import { nameParts, playerPath } from "#shared/web/texts/league-texts.ts";
 
 interface PlayerNameProps {
   readonly league: Pick<LeagueHeader, "league_id">;
@@ -30,6 +30,22 @@ export function PlayerNames({ league, players }: NamesProps): JSX.Element {
           {index > 0 && ", "}
           <PlayerName league={league} player={player} />
         </Fragment>
+      ))}
+    </>
+  );
+}
+
+interface TextWithNamesProps {
+  readonly text: string;
+  readonly names: readonly string[];
+}
+
+/** A sentence in which each of these names is isolated, so that the direction of a name does not change the order of the words around it. */
+export function TextWithNames({ text, names }: TextWithNamesProps): JSX.Element {
+  return (
+    <>
+      {nameParts(text, names).map((part, index) => (
+        <Fragment key={index}>{names.includes(part) ? <bdi>{part}</bdi> : part}</Fragment>
       ))}
     </>
   );

@@ -1,20 +1,18 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { isProjector, LeagueLayout, type PageProps } from "#shared/web/layout/league-layout.tsx";
+import { PlayerName } from "#shared/web/layout/player-name.tsx";
 import type {
   BracketDocument,
   BracketRoundView,
   BracketSlotView,
   BracketTieView,
   BracketTree,
-} from "../documents/bracket.ts";
-import type { LeagueHeader } from "../documents/league.ts";
-import { LeagueLayout } from "../layout/league-layout.tsx";
-import { PlayerName } from "../layout/player-name.tsx";
-import { isProjector } from "../layout/projector.ts";
-import { Winners } from "../overview/winners.tsx";
+  LeagueHeader,
+} from "#shared/web/league-documents.ts";
+import { leaguePath, matchPath } from "#shared/web/texts/league-texts.ts";
 import { markInWords, markText } from "../texts/crosstable-cells.ts";
-import { leaguePath, matchPath } from "../texts/league-paths.ts";
-import type { PageProps } from "./page-props.ts";
+import { Winners } from "./winners.tsx";
 
 /** The largest number of ties below each other that a projector shows at the same time: a double elimination of 16 players. */
 const TIES_OF_STAGE = 13;

@@ -1,13 +1,19 @@
 import { Fragment, type JSX } from "preact";
-import type { LeagueSummary, LeaguesDocument } from "../documents/leagues.ts";
-import { leagueFacts, Progress, ProjectorFoot, StatusBadge } from "../layout/league-layout.tsx";
-import { PagesOfList } from "../layout/pages-of-list.tsx";
-import { PlayerName } from "../layout/player-name.tsx";
-import { isProjector, projectorAddress } from "../layout/projector.ts";
-import { ProjectorStage } from "../layout/projector-stage.tsx";
-import { SiteHeader } from "../layout/site-header.tsx";
-import { leaguePath } from "../texts/league-paths.ts";
-import type { PageProps } from "./page-props.ts";
+import {
+  isProjector,
+  leagueFacts,
+  type PageProps,
+  PagesOfList,
+  Progress,
+  ProjectorFoot,
+  ProjectorStage,
+  projectorAddress,
+  StatusBadge,
+} from "#shared/web/layout/league-layout.tsx";
+import { PlayerName } from "#shared/web/layout/player-name.tsx";
+import { SiteHeader } from "#shared/web/layout/site-header.tsx";
+import type { LeagueSummary, LeaguesDocument } from "#shared/web/league-documents.ts";
+import { leaguePath } from "#shared/web/texts/league-texts.ts";
 
 /** The list of leagues. */
 export function LeaguesPage({ document, problem }: PageProps<LeaguesDocument>): JSX.Element {

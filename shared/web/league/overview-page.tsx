@@ -1,20 +1,13 @@
-import type { JSX } from "preact";
-import { useState } from "preact/hooks";
-import type { OverviewDocument } from "../documents/overview.ts";
-import { LeagueLayout } from "../layout/league-layout.tsx";
-import { LiveText } from "../layout/live-text.tsx";
-import { PlayerName } from "../layout/player-name.tsx";
-import { isProjector } from "../layout/projector.ts";
-import { HowToJoin } from "../overview/joining.tsx";
-import { MatchList } from "../overview/match-list.tsx";
-import { TestResultBox } from "../overview/test-result.tsx";
-import { Winners } from "../overview/winners.tsx";
-import { OrderText, StandingsTable } from "../standings/standings-table.tsx";
-import { TeamTable } from "../standings/team-table.tsx";
-import { leaguePath } from "../texts/league-paths.ts";
-import { matchSentence } from "../texts/match-texts.ts";
-import { MATCH_STATUS_TEXTS } from "../texts/status-texts.ts";
-import type { PageProps } from "./page-props.ts";
+import { Fragment, type JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { isProjector, LeagueLayout, LiveText, type PageProps } from "#shared/web/layout/league-layout.tsx";
+import { CopyButton, QrCode } from "#shared/web/layout/link-sharing.tsx";
+import { PlayerName } from "#shared/web/layout/player-name.tsx";
+import type { Joining, LeagueHeader, MatchRow, OverviewDocument, TestResult } from "#shared/web/league-documents.ts";
+import { restartInWords } from "#shared/web/texts/game-texts.ts";
+import { leaguePath, MATCH_STATUS_TEXTS, matchPath, matchSentence } from "#shared/web/texts/league-texts.ts";
+import { OrderText, StandingsTable, TeamTable, useRowMotion } from "./standings-table.tsx";
+import { Winners } from "./winners.tsx";
 
 type OverviewProps = PageProps<OverviewDocument>;
 
@@ -159,5 +152,146 @@ function Matches({ document, maximum = Number.POSITIVE_INFINITY }: Part & { read
         )}
       </section>
     </div>
+  );
+}
+
+interface HowToJoinProps {
+  readonly league: LeagueHeader;
+  readonly joining: Joining;
+}
+
+/** How programs and people join a league. */
+export function HowToJoin({ league, joining }: HowToJoinProps): JSX.Element {
+  const address = addressOf(joining);
+  const page = `${address}/play?league=${encodeURIComponent(league.league_id)}`;
+  const code = joining.needs_join_code ? " --join-code CODE" : "";
+  const command = `${joining.program} join ./my-bot/bot.ts --name YOUR_NAME --league ${league.league_id} --manager ${address}/mcp${code}`;
+  return (
+    <section class="box join-league" aria-labelledby="join-heading">
+      <div>
+        <h2 id="join-heading">{league.status === "open" ? "Join this league" : "You can still join this league"}</h2>
+        <h3>With a program</h3>
+        <p>Enter this command in the folder of the project, with your bot and your name:</p>
+        <Command text={command} />
+        {!isProjector() && <WithoutProject league={league} needsCode={joining.needs_join_code} />}
+        <h3>In the browser</h3>
+        <p>
+          {isLocal(address) ? "Open" : "Scan the code, or open"}{" "}
+          <a href={`/play?league=${encodeURIComponent(league.league_id)}`}>{shortAddress(page)}</a>
+        </p>
+        {joining.needs_join_code && <p>You need a join code. Ask the operator of the league for it.</p>}
+        {isLocal(address) && <p class="note">Only this machine can reach this address.</p>}
+      </div>
+      {!isLocal(address) && <QrCode text={page} label={`QR code of ${page}`} />}
+    </section>
+  );
+}
+
+/** The files for a student without this project: they need only Python. */
+function WithoutProject({
+  league,
+  needsCode,
+}: {
+  readonly league: LeagueHeader;
+  readonly needsCode: boolean;
+}): JSX.Element {
+  const folder = leaguePath(league);
+  return (
+    <>
+      <h3>With a program in Python, without this project</h3>
+      <p>
+        Save <a href={`${folder}/join.py`}>join.py</a> and <a href={`${folder}/bot.py`}>bot.py</a> in one folder, write
+        your bot in bot.py, and enter this command in the folder:
+      </p>
+      <Command text={`python3 join.py YOUR_NAME${needsCode ? " 8150 CODE" : ""}`} />
+    </>
+  );
+}
+
+/** Returns the address for other machines: that of this page, unless it was opened on the machine of the manager. */
+function addressOf({ addresses }: Joining): string {
+  if (!isLocal(location.origin)) return location.origin;
+  return addresses.find((address) => !isLocal(address)) ?? location.origin;
+}
+
+const isLocal = (address: string): boolean => /^https?:\/\/(localhost|127\.|\[::1\])/.test(address);
+
+const shortAddress = (address: string): string => address.replace(/^https?:\/\//, "");
+
+const Command = ({ text }: { readonly text: string }): JSX.Element => (
+  <div class="command">
+    <code>
+      {/* Options are not broken at their hyphens. */}
+      {text.split(" ").map((word, index) => (
+        <Fragment key={index}>
+          {index > 0 && " "}
+          <span class="word">{word}</span>
+        </Fragment>
+      ))}
+    </code>
+    <CopyButton text={text} />
+  </div>
+);
+
+const POINTS = ["0", "½", "1", "1½", "2"];
+
+/** The result so far of a league that tests a hypothesis. */
+export function TestResultBox({ test }: { readonly test: TestResult }): JSX.Element {
+  const most = Math.max(1, ...test.pairs);
+  return (
+    <section class="box" aria-labelledby="test-heading">
+      <h2 id="test-heading">{test.is_decided ? "Result of the test" : "Test so far"}</h2>
+      <p>{test.text}</p>
+      <table class="data pairs">
+        <caption>Number of match pairs by the score of the tested player</caption>
+        <tbody>
+          {test.pairs.map((count, index) => (
+            <tr key={POINTS[index]}>
+              <th scope="row" class="n">
+                {POINTS[index]}
+              </th>
+              <td class="n">{count}</td>
+              <td class="pairs-bar">
+                <progress class="bar" value={count} max={most} aria-hidden="true" />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface MatchListProps {
+  readonly league: LeagueHeader;
+  readonly matches: readonly MatchRow[];
+}
+
+/** Matches as links to their pages, with their results. */
+export function MatchList({ league, matches }: MatchListProps): JSX.Element {
+  const list = useRef<HTMLUListElement>(null);
+  useRowMotion(list);
+  return (
+    <ul class="match-list" ref={list}>
+      {matches.map((match) => (
+        <li key={match.match_id} data-key={match.match_id} data-state={match.result ?? ""}>
+          <a href={matchPath(league, match.match_id)}>
+            <span class="match-id">{match.match_id}</span>
+            <span class="match-players">
+              {match.players.map(({ player_id, name, points }) => (
+                <span key={player_id} class={points === 3 ? "won" : ""}>
+                  <bdi>{name}</bdi>
+                  {points !== null && <span class="score">{points}</span>}
+                </span>
+              ))}
+            </span>
+            {match.reason !== null && <span class="match-reason">{match.reason}</span>}
+            {match.result === null && match.restart && (
+              <span class="match-reason">{restartInWords(match.restart)}</span>
+            )}
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,11 +1,10 @@
 import type { ComponentType, JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { PageOf } from "../documents/league.ts";
-import type { FactsOfGames } from "../game-facts.ts";
-import { NextPage } from "../layout/projector.ts";
-import { useDocument } from "../live/use-document.ts";
-import type { LeaguePage } from "../page-files.ts";
-import type { PageProps } from "./page-props.ts";
+import type { FactsOfGames } from "#shared/web/game-view.ts";
+import { NextPage, type PageProps } from "#shared/web/layout/league-layout.tsx";
+import type { PageOf } from "#shared/web/league-documents.ts";
+import type { LeaguePage } from "#shared/web/page-files.ts";
+import { useDocument } from "#shared/web/transports/live-client.ts";
 
 type Page = ComponentType<PageProps<never>>;
 
@@ -21,7 +20,7 @@ const PAGES: Readonly<Record<LeaguePage, () => Promise<Page>>> = {
   ratings: async () => (await import("./ratings-page.tsx")).RatingsPage,
   points: async () => (await import("./points-page.tsx")).PointsPage,
   match: async () => (await import("./match-page.tsx")).MatchPage,
-  operator: async () => (await import("../operator/operator-page.tsx")).OperatorPage,
+  operator: async () => (await import("./operator-page.tsx")).OperatorPage,
 };
 
 interface Setup {

@@ -1,10 +1,8 @@
 import type { JSX } from "preact";
-import type { RatingRowView, RatingsDocumentPage } from "../documents/ratings.ts";
-import { LeagueLayout } from "../layout/league-layout.tsx";
-import { PagesOfList } from "../layout/pages-of-list.tsx";
-import { PlayerName } from "../layout/player-name.tsx";
+import { LeagueLayout, type PageProps, PagesOfList } from "#shared/web/layout/league-layout.tsx";
+import { PlayerName } from "#shared/web/layout/player-name.tsx";
+import type { RatingRowView, RatingsDocumentPage } from "#shared/web/league-documents.ts";
 import { intervalDrawing, likelihoodText, type Scale } from "../rating-interval.ts";
-import type { PageProps } from "./page-props.ts";
 
 /** The ratings of a league with their intervals. */
 export function RatingsPage({ document, problem }: PageProps<RatingsDocumentPage>): JSX.Element {

@@ -1,12 +1,8 @@
 import type { JSX } from "preact";
-import type { StandingsDocument } from "../documents/standings.ts";
-import { LeagueLayout } from "../layout/league-layout.tsx";
-import { LiveText } from "../layout/live-text.tsx";
-import { PagesOfList } from "../layout/pages-of-list.tsx";
-import { OrderText, StandingsTable, TieBreakRules } from "../standings/standings-table.tsx";
-import { TeamTable } from "../standings/team-table.tsx";
-import { matchSentence } from "../texts/match-texts.ts";
-import type { PageProps } from "./page-props.ts";
+import { LeagueLayout, LiveText, type PageProps, PagesOfList } from "#shared/web/layout/league-layout.tsx";
+import type { StandingsDocument } from "#shared/web/league-documents.ts";
+import { matchSentence } from "#shared/web/texts/league-texts.ts";
+import { OrderText, StandingsTable, TeamTable, TieBreakRules } from "./standings-table.tsx";
 
 /** The standings of a league. */
 export function StandingsPage({ document, problem }: PageProps<StandingsDocument>): JSX.Element {

@@ -1,15 +1,10 @@
 import type { ComponentChildren, JSX } from "preact";
+import { Board } from "#shared/web/boards/boards.tsx";
+import type { Frame, GameFacts, GameView, Replay } from "#shared/web/game-view.ts";
+import { GameClock, useTurnStart } from "#shared/web/layout/game-parts.tsx";
+import { announcement, resultInWords, turnInWords } from "#shared/web/texts/game-texts.ts";
 import { spoken } from "../../games/game.ts";
-import { Board } from "../boards/boards.tsx";
-import type { GameFacts } from "../game-facts.ts";
-import type { GameView } from "../game-view.ts";
-import { GameClock, useTurnStart } from "../layout/game-clock.tsx";
-import type { Frame, Replay } from "../replay-view.ts";
-import { MoveList } from "../steps/move-list.tsx";
-import { StepBar } from "../steps/step-bar.tsx";
-import { useSteps } from "../steps/use-steps.ts";
-import { announcement, resultInWords, turnInWords } from "../texts/game-texts.ts";
-import { PositionBoundary } from "./position-boundary.tsx";
+import { MoveList, PositionBoundary, StepBar, useSteps } from "./steps.tsx";
 
 interface Props {
   readonly game: Replay["game"];

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { PackedReplay, Replay, ReportSetup } from "../replay-view.ts";
+import type { PackedReplay, Replay, ReportSetup } from "#shared/web/game-view.ts";
 import { MatchSteps } from "./match-steps.tsx";
 
 /** The matches of a report: a choice of the match, and the match step by step. The address names the match after `#`. */

@@ -1,26 +1,28 @@
 import type { FunctionComponent, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { BoardProps } from "../boards/board-props.ts";
-import { Board } from "../boards/boards.tsx";
-import type { Color } from "../boards/chess-squares.ts";
-import type { FactsOfGames, GameFacts } from "../game-facts.ts";
-import type { GameView } from "../game-view.ts";
-import { useTurnStart } from "../layout/game-clock.tsx";
-import { HowToPlay } from "../layout/how-to-play.tsx";
-import { PositionBoundary } from "../match/position-boundary.tsx";
-import { MoveList } from "../steps/move-list.tsx";
-import { StepBar } from "../steps/step-bar.tsx";
-import { announcement, capitalized, turnInWords } from "../texts/game-texts.ts";
-import type { Transport } from "../transports/transport.ts";
-import { ConfirmButton } from "./confirm-button.tsx";
-import { EndPanel } from "./end-panel.tsx";
+import type { BoardProps } from "#shared/web/boards/board-props.ts";
+import { Board } from "#shared/web/boards/boards.tsx";
+import { ChessPiece } from "#shared/web/boards/chess-piece.tsx";
+import { type Color, materialInWords, materialOf } from "#shared/web/boards/chess-squares.ts";
+import { type FactsOfGames, type GameFacts, type GameView, GUEST } from "#shared/web/game-view.ts";
+import { ConfirmButton } from "#shared/web/layout/confirm-button.tsx";
+import { GameClock, HowToPlay, useTurnStart } from "#shared/web/layout/game-parts.tsx";
+import { MatchLinks } from "#shared/web/layout/site-header.tsx";
+import { MoveList, PositionBoundary, StepBar } from "#shared/web/match/steps.tsx";
+import {
+  announcement,
+  capitalized,
+  endInWords,
+  playerInWords,
+  restartInWords,
+  roleInWords,
+  turnInWords,
+} from "#shared/web/texts/game-texts.ts";
+import { savedGames, seatPathOf } from "#shared/web/transports/saved-games.ts";
+import { type GameRoom, messageOf, type Transport } from "#shared/web/transports/transport.ts";
 import type { InvitationProps } from "./invitation.tsx";
-import { isFramed } from "./is-framed.ts";
-import { type Addition, NextMove, OfferedDraw, offerIn, withOffer } from "./next-move.tsx";
-import { Players } from "./players.tsx";
-import { SeatHelp } from "./seat-help.tsx";
-import { type Playing, useGame } from "./use-game.ts";
-import { gameAt, useHistory, useTurns } from "./use-history.ts";
+import { type Addition, isFramed, NextMove, OfferedDraw, offerIn, withOffer } from "./next-move.tsx";
+import { gameAt, type Playing, useGame, useHistory, useTurns } from "./use-game.ts";
 
 interface TableProps {
   readonly transport: Transport;
@@ -181,3 +183,179 @@ const Problem = ({ text }: { readonly text: string }): JSX.Element => (
     {text} <a href="/">All games</a>
   </span>
 );
+
+interface PlayersProps {
+  readonly game: GameView;
+  readonly role: string;
+  /** As in `GameClock`. */
+  readonly turnStart: number | null;
+  /** In chess the position in which the game began, as FEN. Then the captured pieces are shown. */
+  readonly start: string | undefined;
+}
+
+/** The name of the game and its players, with their clocks and captured pieces. */
+function Players({ game, role, turnStart, start }: PlayersProps): JSX.Element {
+  const fen = (game.state as { readonly fen?: string } | null)?.fen;
+  return (
+    <header>
+      <h1>{game.name}</h1>
+      {game.match && (
+        <p class="match-ref">
+          <MatchLinks match={game.match} />
+        </p>
+      )}
+      {game.restart && <p class="restart">{restartInWords(game.restart)}</p>}
+      <ul class="players">
+        {game.roles.map((name) => (
+          <li key={name} class={game.to_act.includes(name) ? "acting" : ""}>
+            <span class={`side side-${name}`} aria-hidden="true" />
+            <strong>{roleInWords(name)}</strong> <PlayerName player={game.players[name]} isYou={name === role} />
+            <GameClock game={game} role={name} turnStart={turnStart} />
+            {start !== undefined && fen !== undefined && <Captured start={start} fen={fen} side={name as Color} />}
+          </li>
+        ))}
+      </ul>
+    </header>
+  );
+}
+
+interface NameProps {
+  readonly player: GameView["players"][string] | undefined;
+  readonly isYou: boolean;
+}
+
+function PlayerName({ player, isYou }: NameProps): JSX.Element {
+  const isUnnamed = isYou && player?.name === GUEST;
+  return (
+    <span>
+      <bdi>{isUnnamed ? "you" : playerInWords(player)}</bdi>
+      {isYou && !isUnnamed ? " (you)" : player?.kind === "bot" ? " (bot)" : ""}
+    </span>
+  );
+}
+
+interface CapturedProps {
+  /** The position in which the game began, as FEN. */
+  readonly start: string;
+  readonly fen: string;
+  readonly side: Color;
+}
+
+/** The pieces that a side has captured, and its lead. */
+function Captured({ start, fen, side }: CapturedProps): JSX.Element | null {
+  const material = materialOf(start, fen, side);
+  const words = materialInWords(material);
+  if (words === "") return null;
+  return (
+    <span class="captured" role="img" aria-label={words} title={words}>
+      {material.captured.length > 0 && (
+        <span class="pieces">
+          {material.captured.map((piece, index) => (
+            // The index is the key, because pieces of one kind do not differ.
+            <ChessPiece key={index} {...piece} />
+          ))}
+        </span>
+      )}
+      {material.lead > 0 && <span class="lead">+{material.lead}</span>}
+    </span>
+  );
+}
+
+interface EndPanelProps {
+  readonly game: GameView;
+  readonly role: string;
+  readonly facts: GameFacts | undefined;
+  readonly room: GameRoom | undefined;
+}
+
+/** The end of a game: who won, why, and what the person can do next. */
+function EndPanel({ game, role, facts, room }: EndPanelProps): JSX.Element {
+  const end = endInWords(game, role, facts);
+  return (
+    <section class={`end ${end?.tone ?? "none"}`} aria-label="Result">
+      <p class="status result">
+        <strong>{end?.title ?? "The game is over"}</strong>
+        {end && <span class="reason"> {end.reason}</span>}
+      </p>
+      {room && (
+        <div class="end-actions">
+          {room.hasToken && game.roles.includes(role) && <Rematch game={game} room={room} role={role} />}
+          <a href="/">New game</a>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** The time between two requests for the rematch that the opponent may have started, and the maximum number of requests. */
+const ASK_MS = 3_000;
+const MAX_ASKED = 200;
+
+/** Starts a rematch, or opens the one that the opponent has started. */
+function Rematch({
+  game,
+  room,
+  role,
+}: Required<Pick<EndPanelProps, "game" | "role">> & { room: GameRoom }): JSX.Element {
+  const [path, setPath] = useState<string | null>(null);
+  const [problem, setProblem] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const hasFriend = game.roles.some((one) => one !== role && game.players[one]?.kind === "human");
+  // Asks about one game
+  useEffect(() => {
+    if (!hasFriend) return;
+    let asked = 0;
+    const ask = (): void => {
+      if (document.hidden) return;
+      if (++asked > MAX_ASKED) clearInterval(timer);
+      // The next question repeats a failed one.
+      room.rematch(game).then(setPath, () => {});
+    };
+    const timer = setInterval(ask, ASK_MS);
+    ask();
+    return () => clearInterval(timer);
+  }, [game.game_id, hasFriend]);
+  const start = async (): Promise<void> => {
+    setBusy(true);
+    setProblem("");
+    try {
+      location.assign((await room.startRematch(game)) ?? "/");
+    } catch (error) {
+      setProblem(messageOf(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <button type="button" class="primary" disabled={isBusy} onClick={() => void start()}>
+        {path === null ? "Rematch" : "Join the rematch"}
+      </button>
+      {path !== null && (
+        <p class="notice" role="status">
+          Your opponent wants a rematch.
+        </p>
+      )}
+      {problem && (
+        <p class="notice rejection" role="alert">
+          {problem}
+        </p>
+      )}
+    </>
+  );
+}
+
+interface SeatHelpProps {
+  readonly game: GameView;
+  readonly role: string;
+}
+
+/** A link to the person's seat, for a game that was opened without the link of the seat. Shown if this browser has saved the seat. */
+function SeatHelp({ game, role }: SeatHelpProps): JSX.Element | null {
+  const saved = role === "spectator" ? savedGames().find(({ gameId }) => gameId === game.game_id) : undefined;
+  if (!saved) return null;
+  return (
+    <p class="notice">
+      You play in this game. <a href={seatPathOf(saved)}>Open your seat</a>
+    </p>
+  );
+}

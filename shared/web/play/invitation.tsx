@@ -1,13 +1,12 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { type GameView, GUEST } from "../game-view.ts";
-import { CopyButton } from "../layout/copy-button.tsx";
-import { QrCode } from "../layout/qr-code.tsx";
-import type { InvitationsDocument } from "../play-documents.ts";
-import { roleInSentence, roleInWords } from "../texts/game-texts.ts";
-import { pathOf } from "../texts/links.ts";
-import type { GameRoom } from "../transports/transport.ts";
-import { NameForm } from "./name-form.tsx";
+import { type GameView, GUEST } from "#shared/web/game-view.ts";
+import { CopyButton, QrCode } from "#shared/web/layout/link-sharing.tsx";
+import type { InvitationsDocument } from "#shared/web/play-documents.ts";
+import { capitalized, roleInSentence, roleInWords } from "#shared/web/texts/game-texts.ts";
+import { pathOf } from "#shared/web/texts/links.ts";
+import { savedName, saveName } from "#shared/web/transports/saved-games.ts";
+import { type GameRoom, messageOf } from "#shared/web/transports/transport.ts";
 
 const ASK_MS = 3_000;
 
@@ -149,3 +148,46 @@ const reachable = (link: string): string =>
   isLoopback(location.href) ? link : new URL(pathOf(link), location.href).href;
 
 const isLoopback = (link: string): boolean => /^(localhost|127\.|\[::1\])/.test(new URL(link).hostname);
+
+interface Props {
+  readonly game: GameView;
+  readonly room: GameRoom;
+}
+
+/** The field in which a person without a name enters one. A person who follows an invitation has not been asked before. */
+function NameForm({ game, room }: Props): JSX.Element | null {
+  const [problem, setProblem] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const player = game.players[game.your_role];
+  if (!room.hasToken || player?.kind !== "human" || player.name !== GUEST || game.status === "completed") return null;
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    const name = String(new FormData(event.currentTarget as HTMLFormElement).get("name")).trim();
+    if (name === "") return;
+    setBusy(true);
+    setProblem("");
+    try {
+      await room.setName(game, name);
+      saveName(name);
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <form class="name-form" aria-label="Your name" onSubmit={(event) => void submit(event)}>
+      <label>
+        Your name
+        <input name="name" dir="auto" maxLength={60} required autocomplete="nickname" defaultValue={savedName()} />
+      </label>
+      <button type="submit" disabled={isBusy}>
+        Show my name
+      </button>
+      {problem && (
+        <p class="notice rejection" role="alert">
+          {capitalized(problem)}
+        </p>
+      )}
+    </form>
+  );
+}

@@ -1,9 +1,7 @@
 import type { JSX } from "preact";
 import { DRAW } from "#shared/games/chess/terms.ts";
-import type { GameFacts } from "../game-facts.ts";
-import type { Claim, GameView } from "../game-view.ts";
-import { roleInWords } from "../texts/game-texts.ts";
-import { isFramed } from "./is-framed.ts";
+import type { Claim, GameFacts, GameView } from "#shared/web/game-view.ts";
+import { roleInWords } from "#shared/web/texts/game-texts.ts";
 
 /** What the person adds to the next move. */
 export type Addition = Claim | "offer" | null;
@@ -83,3 +81,6 @@ export function NextMove({ game, facts, addition, onChoose }: Props): JSX.Elemen
     </div>
   );
 }
+
+/** Whether the page is in a frame of a chat, which is low and narrow, so that it has fewer buttons. */
+export const isFramed = (): boolean => window.parent !== window;

@@ -1,10 +1,10 @@
 import { render } from "preact";
-import { loadBoard } from "../boards/boards.tsx";
-import { SiteHeader } from "../layout/site-header.tsx";
-import { Table } from "../play/game-page.tsx";
-import { Invitation } from "../play/invitation.tsx";
-import type { SiteSetup } from "../site-setup.ts";
-import { pageTransport } from "../transports/page-transport.ts";
+import { loadBoard } from "#shared/web/boards/boards.tsx";
+import { SiteHeader } from "#shared/web/layout/site-header.tsx";
+import type { SiteSetup } from "#shared/web/page-files.ts";
+import { Table } from "#shared/web/play/game-page.tsx";
+import { Invitation } from "#shared/web/play/invitation.tsx";
+import { pageTransport } from "#shared/web/transports/page-transport.ts";
 
 const { games, board } = JSON.parse(document.getElementById("setup")?.textContent ?? "") as SiteSetup;
 const root = document.getElementById("root");

@@ -1,8 +1,7 @@
 import { render } from "preact";
-import type { BoardSetup } from "../game-view.ts";
-import { Table } from "../play/game-page.tsx";
-import { AppTransport } from "../transports/app-transport.ts";
-import { embedTransport } from "../transports/embed-transport.ts";
+import type { BoardSetup } from "#shared/web/game-view.ts";
+import { Table } from "#shared/web/play/game-page.tsx";
+import { AppTransport, embedTransport } from "#shared/web/transports/embed-transport.ts";
 
 const { mode, game, seat, games } = JSON.parse(document.getElementById("setup")?.textContent ?? "") as BoardSetup;
 const root = document.getElementById("root");

@@ -1,7 +1,7 @@
 import { render } from "preact";
-import { SiteHeader } from "../layout/site-header.tsx";
-import { Games } from "../lobby/games.tsx";
-import type { SiteSetup } from "../site-setup.ts";
+import { SiteHeader } from "#shared/web/layout/site-header.tsx";
+import type { SiteSetup } from "#shared/web/page-files.ts";
+import { Games } from "#shared/web/play/games.tsx";
 
 const { games } = JSON.parse(document.getElementById("setup")?.textContent ?? "") as SiteSetup;
 const root = document.getElementById("root");

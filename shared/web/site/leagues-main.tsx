@@ -1,8 +1,7 @@
 import { render } from "preact";
-import { loadBoard } from "../boards/boards.tsx";
+import { loadBoard } from "#shared/web/boards/boards.tsx";
+import type { LeaguePage, SiteSetup } from "#shared/web/page-files.ts";
 import { pageFor } from "../league/pages.tsx";
-import type { LeaguePage } from "../page-files.ts";
-import type { SiteSetup } from "../site-setup.ts";
 
 const setup = JSON.parse(document.getElementById("setup")?.textContent ?? "") as SiteSetup & {
   readonly page: LeaguePage;

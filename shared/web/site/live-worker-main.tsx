@@ -1,5 +1,10 @@
-import type { DocumentMessage, FromWorker, ToWorker } from "../live/live-messages.ts";
-import { LiveStreams, MAX_STREAMS } from "../live/live-streams.ts";
+import {
+  type DocumentMessage,
+  type FromWorker,
+  LiveStreams,
+  MAX_STREAMS,
+  type ToWorker,
+} from "#shared/web/transports/live-streams.ts";
 
 /** A page without a message for this time is regarded as closed: it sends one every ten seconds. */
 const LOST_MS = 35_000;

@@ -1,7 +1,6 @@
 import { render } from "preact";
-import type { LeaguePlaySetup } from "../league-view.ts";
-import { JoinLeague } from "../play/league-join.tsx";
-import { LeaguePlay } from "../play/league-play.tsx";
+import { JoinLeague, LeaguePlay } from "#shared/web/play/league-play.tsx";
+import type { LeaguePlaySetup } from "#shared/web/play-documents.ts";
 import { invitationIn, seatIn } from "../texts/links.ts";
 
 const { games } = JSON.parse(document.getElementById("setup")?.textContent ?? "") as LeaguePlaySetup;

@@ -1,6 +1,6 @@
 import { render } from "preact";
+import type { ReportSetup } from "#shared/web/game-view.ts";
 import { Replays } from "../match/replays.tsx";
-import type { ReportSetup } from "../replay-view.ts";
 
 const setup = JSON.parse(document.getElementById("setup")?.textContent ?? "") as ReportSetup;
 const root = document.getElementById("replays");

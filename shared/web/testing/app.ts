@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import type { Browser, Frame, Page } from "playwright-core";
+import { embeddedBoard } from "#shared/web/bundle.ts";
+import { USER_SEAT_META } from "#shared/web/game-view.ts";
 import { lazily } from "../../lib/lazy.ts";
-import { embeddedBoard } from "../embedded-board.ts";
 import { withEsbuild } from "../esbuild.ts";
-import { USER_SEAT_META } from "../game-view.ts";
 import { type TestingGame, testingGame } from "./games.ts";
 
 interface ToolCall {

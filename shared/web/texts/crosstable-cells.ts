@@ -1,4 +1,4 @@
-import type { CrosstableDocument } from "../documents/crosstable.ts";
+import type { CrosstableDocument } from "#shared/web/league-documents.ts";
 
 /** A match of a cell, from the view of the player of the row. */
 interface CellMatch {

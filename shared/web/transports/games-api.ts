@@ -1,8 +1,8 @@
-import type { GameSummary, GameView } from "../game-view.ts";
-import type { NewGameDocument } from "../play-documents.ts";
+import type { GameSummary, GameView } from "#shared/web/game-view.ts";
+import type { NewGameDocument } from "#shared/web/play-documents.ts";
 import { pathOf } from "../texts/links.ts";
-import { failureOf, unreachable } from "./page-failures.ts";
 import type { SavedGame } from "./saved-games.ts";
+import { failureOf, unreachable } from "./transport.ts";
 
 /** The choices of a person for a new game. */
 interface WantedGame {

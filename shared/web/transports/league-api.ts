@@ -1,6 +1,6 @@
-import type { JoinView, PlayView } from "../league-view.ts";
+import type { JoinView, PlayView } from "#shared/web/play-documents.ts";
+import { CONNECTION_LOST } from "#shared/web/texts/league-texts.ts";
 import type { LeagueSeat } from "../texts/links.ts";
-import { CONNECTION_LOST } from "../texts/status-texts.ts";
 import { messageOf, UnansweredError } from "./transport.ts";
 
 interface PlayUpdate {

@@ -1,12 +1,20 @@
-import type { GameView } from "../game-view.ts";
-import { releaseStream, requestStream } from "../live/live-client.ts";
-import { whileVisible } from "../live/while-visible.ts";
-import { CONNECTION_LOST } from "../texts/status-texts.ts";
-import { gameRoom } from "./game-room.ts";
-import { FinalError, failureOf, UnavailableError, unreachable } from "./page-failures.ts";
+import type { GameView } from "#shared/web/game-view.ts";
+import type { HistoryDocument, InvitationsDocument, RematchDocument } from "#shared/web/play-documents.ts";
+import { CONNECTION_LOST } from "#shared/web/texts/league-texts.ts";
+import { pathOf } from "#shared/web/texts/links.ts";
+import { releaseStream, requestStream, whileVisible } from "./live-client.ts";
 import { saveGame } from "./saved-games.ts";
 import { eventsOf } from "./sse.ts";
-import { type GameUpdate, isGameView, type Transport } from "./transport.ts";
+import {
+  FinalError,
+  failureOf,
+  type GameRoom,
+  type GameUpdate,
+  isGameView,
+  type Transport,
+  UnavailableError,
+  unreachable,
+} from "./transport.ts";
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
@@ -161,3 +169,29 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
       resolve();
     });
   });
+
+/** The routes of a game at the session host. `headers` contain the token of the person's seat, if the page has one. */
+function gameRoom(path: string, headers: Readonly<Record<string, string>>): GameRoom {
+  const read = async <T>(part: string, init: RequestInit = { headers }): Promise<T> => {
+    const response = await fetch(`${path}/${part}`, init).catch(() => {
+      throw unreachable();
+    });
+    if (!response.ok) throw await failureOf(response);
+    return (await response.json()) as T;
+  };
+  const posting = (body: object) => ({
+    ...{ method: "POST", headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) },
+  });
+  return {
+    hasToken: "authorization" in headers,
+    history: (_, from) => read<HistoryDocument>(`history?from=${from}`),
+    invitations: () => read<InvitationsDocument>("invitations"),
+    setName: async (_, name) => {
+      await read("name", posting({ name }));
+    },
+    rematch: async () => pathIn(await read<RematchDocument>("rematch")),
+    startRematch: async () => pathIn(await read<RematchDocument>("rematch", posting({}))),
+  };
+}
+
+const pathIn = ({ link }: RematchDocument): string | null => (link === null ? null : pathOf(link));

@@ -1,5 +1,5 @@
-import type { GameView } from "../game-view.ts";
-import { playerInWords } from "../texts/game-texts.ts";
+import type { GameView } from "#shared/web/game-view.ts";
+import { playerInWords } from "#shared/web/texts/game-texts.ts";
 
 /** A game of the person at this browser, with the token of the seat. */
 export interface SavedGame {
@@ -70,3 +70,22 @@ const isSavedGame = (value: unknown): value is SavedGame => {
   const fields = [game?.gameId, game?.token, game?.template, game?.role, game?.opponents];
   return fields.every((field) => typeof field === "string");
 };
+
+const NAME_KEY = "agent-league/name";
+
+/** Returns the name that the person at this browser has entered last; "" for none. */
+export function savedName(): string {
+  try {
+    return localStorage.getItem(NAME_KEY) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+export function saveName(name: string): void {
+  try {
+    localStorage.setItem(NAME_KEY, name);
+  } catch {
+    // The storage is not permitted. The name is entered again.
+  }
+}
