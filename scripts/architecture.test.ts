@@ -195,7 +195,6 @@ describe("the source tree", () => {
     expect(new Set(pure.map(dirname))).toEqual(
       new Set([
         ...PURE_FOLDERS,
-        "league-manager/league/decisions",
         "shared/formats/pairing",
         "shared/games/chess",
         "shared/games/contract",

@@ -5,7 +5,7 @@ export class UnusableRole extends Error {
   override readonly name = "UnusableRole";
 }
 
-/** The schema of the queue, see `league-manager/queue`. */
+/** The schema of the queue, see `league-manager/postgres/job-queue.ts`. */
 const QUEUE_SCHEMA = "pgboss";
 const MIGRATIONS_TABLE = "schema_migrations";
 
