@@ -239,10 +239,8 @@ function takenBy(conflicting: Agent, { name, endpoint }: Attempt): ProtocolError
   return protocolError("L003", message, { display_name: name, endpoint });
 }
 
-/**
- * How players of other dialects are identified. Such programs do not store their token, so the endpoint identifies them, together with the address from
- * which the registration comes. This is weaker than a token (docs/security.md). A native player is never identified in this way.
- */
+// Programs in other dialects do not store their token, so the endpoint identifies them, together with the address from which the registration comes.
+// This is weaker than a token (docs/security.md). A native player is never identified in this way.
 
 /** The parts of a registration that identify a player of another dialect. */
 interface DialectAttempt {

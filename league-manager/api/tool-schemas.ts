@@ -4,7 +4,7 @@ import { agentStates } from "#shared/protocol/lifecycle.ts";
 import { DisplayName, id } from "#shared/protocol/message-fields.ts";
 import { BotHash } from "#shared/protocol/messages.ts";
 
-/** Arguments of the league manager's tools in plain form (PROTOCOL.md, section 4). */
+// Arguments of the league manager's tools in plain form (PROTOCOL.md, section 4).
 const version = z.string().max(100).default("1.0.0");
 
 export const PlainRegisterPlayer = z
@@ -48,7 +48,7 @@ export const PlainRegisterReferee = z
     game_types,
   }));
 
-/** Results of the tools. */
+// Results of the tools.
 const Role = z.record(z.string(), z.string()).describe("role to player id");
 export const Standings = z.object({
   standings: z.array(
@@ -205,7 +205,7 @@ export const ScheduleMatch = z
     else if (player1_id === player2_id) fault("player2_id", "a player cannot play against itself");
   });
 
-/** The arguments and results of the tools by which an operator follows and changes leagues. */
+// The arguments and results of the tools by which an operator follows and changes leagues.
 
 export const StatusRequest = z.object({ league_id: id.optional().describe("default: all leagues") });
 export const ExtendLeague = z.object({

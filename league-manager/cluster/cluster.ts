@@ -3,17 +3,10 @@ import { hmacBase64Url } from "#shared/lib/hash.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { Forwarding } from "#shared/rpc/http/forwarding.ts";
 import type { Network } from "#shared/rpc/network.ts";
-import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Member, RunDatabase } from "../shared-run/run-database.ts";
-import {
-  checkAddresses,
-  compareConfigs,
-  departureSignals,
-  type MemberNotices,
-  watchMembers,
-} from "./member-notices.ts";
+import { departureSignals, type Watch, watchOthers } from "./member-notices.ts";
 import { createMembers, type Members } from "./members.ts";
 import { catchUpOf, type Homes, type OtherManagers, otherHomes } from "./other-managers.ts";
 import { callerSignature, managerForwarding, sessionPrefix } from "./request-forwarding.ts";
@@ -63,30 +56,6 @@ interface ClusterOptions {
 const READY_MS = 1_000;
 
 const inboxKey = (playerId: string): string => `inbox/${playerId}`;
-
-/** The checks of the other managers, whose results are for people. */
-interface Watch extends Pick<MemberNotices, "onDeparture"> {
-  end(): void;
-}
-
-function watchOthers(
-  self: Member,
-  { all, isFresh }: Members,
-  peers: Pick<Peers, "get">,
-  { database, config, secret, clock, warn, notice }: ClusterOptions,
-): Watch {
-  const endComparing = compareConfigs({ database, config, self, secret, warn });
-  const endCheck = checkAddresses({ self, members: all, peers, clock, warn });
-  const { onDeparture, stop } = watchMembers({ self, members: all, isFresh, clock, notice });
-  return {
-    onDeparture,
-    end() {
-      endComparing();
-      endCheck();
-      stop();
-    },
-  };
-}
 
 /** Returns the function that warns once that other managers cannot connect to this one. */
 function refusedWarning(url: string, warn: (line: string) => void): () => void {
@@ -157,7 +126,7 @@ export function createCluster(options: ClusterOptions): Cluster {
       const self = { managerId, url };
       onRefused = refusedWarning(url, warn);
       members = await createMembers({ database, self, clock, isReady });
-      watch = watchOthers(self, members, peers, options);
+      watch = watchOthers({ ...options, self, members: members.all, isFresh: members.isFresh, peers });
       members.onChange(notify);
       notify();
     },

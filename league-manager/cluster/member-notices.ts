@@ -8,6 +8,28 @@ import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import { DatabaseUnavailable, type Member, type RunDatabase } from "../shared-run/run-database.ts";
 
+type WatchOptions = MemberNoticeOptions & AddressesOptions & ConfigOptions;
+
+/** The checks of the other managers, whose results are for people. */
+export interface Watch extends Pick<MemberNotices, "onDeparture"> {
+  end(): void;
+}
+
+/** Starts the checks of the other managers. */
+export function watchOthers(options: WatchOptions): Watch {
+  const endComparing = compareConfigs(options);
+  const endCheck = checkAddresses(options);
+  const { onDeparture, stop } = watchMembers(options);
+  return {
+    onDeparture,
+    end() {
+      endComparing();
+      endCheck();
+      stop();
+    },
+  };
+}
+
 interface MemberNoticeOptions {
   readonly self: Member;
   /** Returns the known managers, with this one. */
@@ -208,7 +230,7 @@ const FINGERPRINT_LENGTH = 16;
  * Compares the config of this manager with those of the other managers, now and when another one starts. Both managers warn if a part differs that must
  * be the same. Returns a function that ends the comparison.
  */
-export function compareConfigs({ database, config, self, secret, warn }: ConfigOptions): () => void {
+function compareConfigs({ database, config, self, secret, warn }: ConfigOptions): () => void {
   const parts = fingerprints(config, secret);
   const warnedOf = new Set<string>();
   const send = (isAnswer: boolean): void => {

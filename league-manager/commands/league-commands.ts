@@ -160,8 +160,6 @@ function statesOf(leagues: readonly League[]): string {
   return `: ${[...states, ...more].join(", ")}. Matches are added while a league runs`;
 }
 
-/** The commands by which an operator changes a running league. */
-
 /** Executes one command to a league. Replies with null. */
 const inLeague =
   (leagueId: string, command: LeagueCommand): Decide<null> =>

@@ -2,8 +2,8 @@ import type { Migration } from "#shared/store/postgres/migrations.ts";
 import { appendOnly, EVENT_LOG_TABLES } from "#shared/store/postgres/postgres-event-log.ts";
 
 /**
- * The tables of the manager besides the log. They have the columns of the tables in SQLite, see `MANAGER_SCHEMA` in store/manager-store.ts. Figures that referees report are
- * bigint, because a value outside the range of its column would end the manager.
+ * The tables of the manager besides the log. They have the columns of the tables in SQLite, see `MANAGER_SCHEMA` in store/manager-store.ts. Figures
+ * that referees report are bigint, because a value outside the range of its column would end the manager.
  */
 const MANAGER_TABLES = `
   DO $$ BEGIN

@@ -238,13 +238,13 @@ export class SharedLedger implements Ledger {
 }
 
 /** A command of a batch and its answer, which is given after the commit. */
-export interface DecidedCommand {
+interface DecidedCommand {
   readonly command: QueuedCommand;
   readonly answer: GiveAnswer;
 }
 
 /** A batch that was decided in a transaction. */
-export interface BatchAttempt {
+interface BatchAttempt {
   /** The commit of the batch; null if it has no events and no writes. */
   commit: (NewCommit & { readonly batch: Batch }) | null;
   decided: readonly DecidedCommand[];
@@ -259,7 +259,7 @@ interface AttemptOptions extends Pick<LedgerOptions, "leagueIds" | "followUps"> 
  * Decides commands on the known state and records the result in `attempt`. Returns their commit. Its date is not before that of the commits that are known,
  * because the clocks of managers differ by as much as their measurements of the database's clock.
  */
-export function decideAttempt(
+function decideAttempt(
   attempt: BatchAttempt,
   commands: readonly QueuedCommand[],
   { at, state, versions }: KnownRun,
@@ -394,7 +394,7 @@ const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [25, 1_000] as const;
 const SLOW_MS = 2_000;
 
 /** Records whether the database answers the requests of a ledger. All times are those of one monotonic clock. */
-export class DatabaseAnswers {
+class DatabaseAnswers {
   /** The failures since the last answer. */
   #failures = 0;
   /** The time of the first request without an answer; null if all are answered. */

@@ -31,6 +31,12 @@ export interface DocumentContext {
   };
 }
 
+/** The matches that pages show: those that are being played, from their referees, and the completed ones, from their logs. */
+export interface Matches {
+  readonly relay: Pick<MatchRelay, "watch" | "read">;
+  readonly stored: Pick<StoredMatches, "find" | "replay">;
+}
+
 /** A request for a document. */
 export interface DocumentRequest {
   readonly league: League;
@@ -171,10 +177,4 @@ export function perRound<T>(compute: (round: Round) => T): (round: Round) => T {
     }
     return value;
   };
-}
-
-/** The matches that pages show: those that are being played, from their referees, and the completed ones, from their logs. */
-export interface Matches {
-  readonly relay: Pick<MatchRelay, "watch" | "read">;
-  readonly stored: Pick<StoredMatches, "find" | "replay">;
 }
