@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { contentsOf, MANIFEST, writeExport } from "../archive/format.ts";
 
 /** The root of the project, without a slash at its end. */
-export const PROJECT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/[/\\]$/, "");
+export const PROJECT = fileURLToPath(new URL("../..", import.meta.url)).replace(/[/\\]$/, "");
 
 const LEAGUE = "scripts/league.ts";
 const PROGRAMS = [LEAGUE, "league-manager/main.ts", "referee/main.ts", "player/main.ts"];

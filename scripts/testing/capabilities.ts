@@ -90,14 +90,11 @@ const EXEMPT_FILES: readonly (readonly [files: RegExp, reason: string])[] = [
   [/^scripts\/golden\//, "reads the interfaces of real servers and runs commands, to record what they answer"],
   [/^scripts\/mutants\//, "measures how long the tests of this machine take"],
   [
-    /^scripts\/(chaos|conformance|cluster(\/\w+)?)\/[\w-]+\.ts$/,
+    /^scripts\/(chaos|conformance|cluster)\/[\w-]+\.ts$/,
     "starts real processes and kills or tests them, or is loaded into those",
   ],
   [/^scripts\/examples\//, "a player without code of this project, which runs as a separate process"],
-  [
-    /^scripts\/check\/wire\/unusual-post\.ts$/,
-    "a client that cuts connections and sends requests in pieces on purpose",
-  ],
+  [/^scripts\/check\/unusual-post\.ts$/, "a client that cuts connections and sends requests in pieces on purpose"],
 ];
 
 /** Returns true for tests and test helpers. The path is relative to the root. */

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /**
  * A TCP proxy in front of a PostgreSQL server. Tests cut the network with it. It loses bytes and finds COMMIT in them. The forwarder in
- * `scripts/cluster/faults` holds all bytes back without a loss, so neither is built on the other.
+ * `scripts/cluster/forwarder.ts` holds all bytes back without a loss, so neither is built on the other.
  */
 export interface FaultProxy {
   /** The URL of the database through the proxy. */
