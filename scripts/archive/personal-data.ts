@@ -187,7 +187,7 @@ const print = (lines: readonly string[]): void =>
   void process.stdout.write(lines.map((line) => `${inOneLine(line)}\n`).join(""));
 
 /** The data of a player in a store and in a folder with the files of processes. */
-export interface PlayerData {
+interface PlayerData {
   /** The folder of the run or of the served league; null if only a database is named. */
   readonly folder: string | null;
   readonly store: PlayerStore;
@@ -209,7 +209,7 @@ type PlayerStore =
   | { readonly database: string /** Without the password. */; readonly name: string };
 
 /** Returns the data of the player with this id or display name. Rejects with StartError if the store cannot be read. */
-export async function playerDataIn(store: PlayerStore, folder: string | null, player: string): Promise<PlayerData> {
+async function playerDataIn(store: PlayerStore, folder: string | null, player: string): Promise<PlayerData> {
   const read = (run: StoredRun) => storedDataOf(run, player);
   const stored = "file" in store ? readingRun(store.file, read) : readingDatabase(store.database, read);
   const { profile, matches } = await stored;
@@ -250,11 +250,11 @@ function namedIn(folder: string, name: string, endpoint: string): Named {
 export const isPlayerId = (text: string): boolean => /^P\d+$/.test(text);
 
 /** Whether anything about the player is stored. */
-export const isEmpty = ({ profile, files, logs, configs }: PlayerData): boolean =>
+const isEmpty = ({ profile, files, logs, configs }: PlayerData): boolean =>
   profile === null && files.length === 0 && logs.size === 0 && configs.length === 0;
 
 /** The texts in logs that identify a player: its name, and its address unless it is on the manager's machine. */
-export function textsOf(name: string, endpoint: string): readonly string[] {
+function textsOf(name: string, endpoint: string): readonly string[] {
   const url = URL.parse(endpoint);
   const isRemote = url !== null && url.host !== "" && url.protocol !== "inbox:" && !isLoopback(bareHost(url));
   return isRemote ? [name, url.host, bareHost(url)] : [name];
@@ -284,7 +284,7 @@ function mentionsInFiles(
 }
 
 /** The part of a stored config that names players. */
-export const PlayersOfConfig = z.looseObject({ players: z.array(z.looseObject({ name: z.string() })) });
+const PlayersOfConfig = z.looseObject({ players: z.array(z.looseObject({ name: z.string() })) });
 
 const lists = (file: string, name: string): boolean => {
   const config = existsSync(file) ? PlayersOfConfig.safeParse(parsedJson(readFileSync(file, "utf8"))).data : undefined;
@@ -292,7 +292,7 @@ const lists = (file: string, name: string): boolean => {
 };
 
 /** Returns the stores of the manager in a folder: its own, and those of the runs in it. */
-export function storesIn(folder: string): readonly string[] {
+function storesIn(folder: string): readonly string[] {
   const runs = join(folder, "runs");
   const names = existsSync(runs) && statSync(runs).isDirectory() ? readdirSync(runs).sort() : [];
   const folders = [folder, ...names.map((name) => join(runs, name))];
@@ -303,7 +303,7 @@ export function storesIn(folder: string): readonly string[] {
  * Erases the profile of a player in a store that no manager uses, by the command that a running manager executes. Resolves with false if a manager uses
  * the store. Rejects with StartError if the player cannot be erased now.
  */
-export async function eraseProfile(storeFile: string, playerId: string, clock: Clock): Promise<boolean> {
+async function eraseProfile(storeFile: string, playerId: string, clock: Clock): Promise<boolean> {
   const opened = openUnlessInUse(storeFile, clock);
   if (opened === null) return false;
   try {
@@ -339,7 +339,7 @@ function openUnlessInUse(
 }
 
 /** Removes copies of erased rows from the write-ahead log of a store. A manager may be using the store. */
-export function truncateWriteAheadLog(storeFile: string): void {
+function truncateWriteAheadLog(storeFile: string): void {
   const db = openSqlite(storeFile, MANAGER_SCHEMA);
   try {
     db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -352,7 +352,7 @@ export function truncateWriteAheadLog(storeFile: string): void {
  * Deletes the files of a player, and overwrites its name and address in the logs of other processes. Its place in a stored config stays, under its id,
  * unless `areConfigsInUse`.
  */
-export function eraseFiles(data: PlayerData, id: string, areConfigsInUse: boolean, name: string): void {
+function eraseFiles(data: PlayerData, id: string, areConfigsInUse: boolean, name: string): void {
   const { files, logs, configs, profile } = data;
   for (const file of files) rmSync(file, { recursive: true, force: true });
   for (const file of logs.keys()) redactMentions(file, textsOf(name, profile?.endpoint ?? ""));
@@ -373,7 +373,7 @@ const NO_JOBS = {
  * Erases the profile of a player in a PostgreSQL database, by the command that a manager executes. Managers that are running read it like every commit
  * of another manager. Rejects with StartError if the player cannot be erased now.
  */
-export const eraseInDatabase = (url: string, playerId: string, { clock, ids }: Tools): Promise<void> =>
+const eraseInDatabase = (url: string, playerId: string, { clock, ids }: Tools): Promise<void> =>
   withDatabase(url, async () => {
     const { openPostgresRun } = await import("../../league-manager/postgres/postgres-run.ts");
     const { loadSharedState } = await import("../../league-manager/shared-run/shared-ledger.ts");
@@ -398,7 +398,7 @@ export const eraseInDatabase = (url: string, playerId: string, { clock, ids }: T
     }
   });
 
-export interface Tools {
+interface Tools {
   readonly clock: Clock;
   readonly ids: Ids;
 }

@@ -162,13 +162,13 @@ async function ratingsOfGame(game: string, matches: readonly RunMatch[]): Promis
 }
 
 /** A version of a bot: the name of its player, and the hash that the player has sent. */
-export interface BotVersion {
+interface BotVersion {
   readonly name: string;
   readonly bot_hash: string | null;
 }
 
 /** A completed match of any run. */
-export interface RunMatch {
+interface RunMatch {
   /** The run, the league and the match. A run and its export have the same keys. */
   readonly runId: string;
   readonly leagueId: string;

@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 
 /** How a measurement has ended. */
-export type Taken<T> = { readonly ok: true; readonly figures: T } | { readonly ok: false; readonly fault: string };
+type Taken<T> = { readonly ok: true; readonly figures: T } | { readonly ok: false; readonly fault: string };
 
 /** The time in which a process that has received SIGTERM ends its own processes. */
 const STOP_MS = 10_000;

@@ -19,7 +19,7 @@ import { type RestRates, restRates } from "./rest/rest.ts";
 import { type ManagerStart, managerStart, type Starts, startTimes } from "./start-times.ts";
 
 /** The durations and sizes of a round, which takes each measurement once. */
-export interface Pace {
+interface Pace {
   readonly warmupMs: number;
   readonly windowMs: number;
   /** The window for idle clients. It is long enough for every event stream to send one keep-alive. */

@@ -5,6 +5,107 @@ import type { Round } from "./rates.ts";
 import { type ActionRate, REST } from "./rest/rest.ts";
 import type { Starts } from "./start-times.ts";
 
+/** The table of the medians over all rounds, and the aims. */
+interface Summary {
+  readonly rows: readonly (readonly string[])[];
+  readonly aims: readonly Aim[];
+}
+
+/** An aim with the measured figure. `isMet` is null for an aim without a limit, which is only reported. */
+interface Aim {
+  readonly aim: string;
+  readonly measured: string;
+  readonly isMet: boolean | null;
+}
+
+/** Returns the median of a figure over the rounds. */
+type MedianOf = (value: (round: Round) => number) => number;
+/** Returns the row of a figure in microseconds per operation. */
+type MicrosecondsRow = (name: string, value: (round: Round) => number, note: string) => readonly string[];
+/** Returns the row of a rate. */
+type RateRow = (name: string, rate: (round: Round) => Rate, note?: string) => readonly string[];
+
+/** Functions that summarise figures over all rounds. */
+interface Figures {
+  readonly medianOf: MedianOf;
+  readonly rateRow: RateRow;
+  readonly microsecondsRow: MicrosecondsRow;
+}
+
+type Needs = readonly (keyof Round)[];
+
+/**
+ * Summarises the rounds. Ratios are computed within each round, so that other load of the machine affects both sides. A row or an aim is missing if no
+ * round has all its measurements. With `latest`, returns only those that show this measurement.
+ */
+export function summarise(
+  rounds: readonly Partial<Round>[],
+  letters: readonly string[],
+  latest?: keyof Round,
+): Summary {
+  const isShown = (needs: Needs): boolean => latest === undefined || needs.includes(latest);
+  const from = <T>(needs: Needs, summary?: (figures: Figures, complete: readonly Round[]) => readonly T[]) => {
+    // A section reads only the measurements that it needs.
+    const complete = rounds.filter((round): round is Round => needs.every((name) => round[name] !== undefined));
+    return summary && complete.length > 0 && isShown(needs) ? summary(figuresOf(complete), complete) : [];
+  };
+  const chosen = SECTIONS.filter((section) => letters.some((letter) => section.letters.includes(letter)));
+  return {
+    rows: [
+      ["measurement", "per s", "range", "CPU µs each", "by process", "other load", ""],
+      ...chosen.flatMap(({ needs, rows }) => from(needs, rows)),
+    ],
+    aims: AIMS.flatMap(({ needs, aims }) => from(needs, aims)),
+  };
+}
+
+const VERDICT = { true: "met     ", false: "missed  ", null: "reported" };
+
+/** Formats the rows as a table, followed by the aims. Returns an empty text without rows and aims. */
+export function formatSummary({ rows, aims }: Summary): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length))) ?? [];
+  const isNumber = (column: number): boolean => column >= 1 && column <= 3;
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => (isNumber(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+      .join("  ")
+      .trimEnd(),
+  );
+  const table = rows.length > 1 ? lines : [];
+  const aimWidth = Math.max(...aims.map(({ aim }) => aim.length));
+  const verdicts = aims.map(
+    ({ aim, measured, isMet }) => `${VERDICT[`${isMet}`]}  ${aim.padEnd(aimWidth)}  ${measured}`,
+  );
+  return [...table, ...(table.length > 0 && verdicts.length > 0 ? [""] : []), ...verdicts].join("\n");
+}
+
+/** Returns functions that summarise figures over these rounds. */
+function figuresOf(rounds: readonly Round[]): Figures {
+  const medianOf: MedianOf = (value) => median(rounds.map(value));
+  const rateRow: RateRow = (name, rate, note = "") => {
+    const groups = Object.keys(rate(rounds[0] as Round).cpu);
+    const parts = groups.map((group) => `${group} ${medianOf((round) => rate(round).cpu[group] ?? 0).toFixed(0)}`);
+    const faults = rounds.reduce((sum, round) => sum + ((rate(round) as { faults?: number }).faults ?? 0), 0);
+    const noteWithFaults = faults > 0 ? `${faults} FAULTS ${note}` : note;
+    const rates = rounds.map((round) => rate(round).perSecond / 1_000);
+    return [
+      name,
+      medianOf((round) => rate(round).perSecond).toFixed(0),
+      `${Math.min(...rates).toFixed(1)}-${Math.max(...rates).toFixed(1)}k`,
+      medianOf((round) => rate(round).cpuTotal).toFixed(0),
+      parts.join(", "),
+      `${(medianOf((round) => rate(round).others) * 100).toFixed(0)} %`,
+      noteWithFaults,
+    ];
+  };
+  const microsecondsRow: MicrosecondsRow = (name, value, note) => {
+    const values = rounds.map(value);
+    const range = `${(1_000 / Math.max(...values)).toFixed(1)}-${(1_000 / Math.min(...values)).toFixed(1)}k`;
+    return [name, (1_000_000 / medianOf(value)).toFixed(0), range, medianOf(value).toFixed(1), "", "", note];
+  };
+  return { medianOf, rateRow, microsecondsRow };
+}
+
 /** The row of the moves of a league, with the calls that each takes. */
 const leagueRows = ({ rateRow, medianOf }: Figures): Summary["rows"] => [
   rateRow(
@@ -165,178 +266,6 @@ const managerStartAim = (medianOf: MedianOf, matches: number | undefined): Aim =
   measured: `${(medianOf((round) => round.managerStart.ms) / 1_000).toFixed(2)} s`,
   isMet: medianOf((round) => round.managerStart.ms) < 1_500,
 });
-
-type Needs = readonly (keyof Round)[];
-
-/** The rows of one subject, and the measurements that they show. */
-interface Section {
-  /** The letters with which its rows and aims begin, one character each. */
-  readonly letters: string;
-  readonly needs: Needs;
-  readonly rows?: (figures: Figures, rounds: readonly Round[]) => Summary["rows"];
-}
-
-/** The sections in the order of the table. */
-const SECTIONS: readonly Section[] = [
-  { letters: "a", needs: ["sizes", "league64"], rows: leagueRows },
-  { letters: "b", needs: ["sizes", "limit"], rows: limitRows },
-  { letters: "r", needs: ["sizes", "transports"], rows: transportRows },
-  { letters: "c", needs: ["pair"], rows: pairRows },
-  { letters: "s", needs: ["local"], rows: localRows },
-  { letters: "c", needs: ["sdk"], rows: sdkRows },
-  { letters: "d", needs: ["chess"], rows: chessRows },
-  { letters: "f", needs: ["league1", "league64", "league1000"], rows: flatnessRows },
-  { letters: "w", needs: ["peers"], rows: ({ rateRow }, rounds) => peerRows(rateRow, rounds) },
-  { letters: "ghij", needs: ["rest"], rows: ({ medianOf, rateRow }) => restRows(medianOf, rateRow) },
-  { letters: "kl", needs: ["mcp"], rows: ({ medianOf, rateRow }) => mcpRows(medianOf, rateRow) },
-  { letters: "m", needs: ["waiting"] },
-  {
-    letters: "no",
-    needs: ["codenames"],
-    rows: ({ microsecondsRow }, [first]) => codenamesRows(microsecondsRow, first?.codenames.positions ?? 0),
-  },
-  { letters: "p", needs: ["exports"], rows: ({ rateRow }, [first]) => exportRows(rateRow, first?.exports ?? []) },
-  { letters: "q", needs: ["managerStart"] },
-  { letters: "t", needs: ["pages"] },
-  { letters: "u", needs: ["watchedLeague"], rows: ({ rateRow }, [first]) => watchedRows(rateRow, first) },
-  { letters: "ev", needs: ["starts"], rows: (_, [first]) => (first ? startRows(first.starts) : []) },
-];
-
-/** The aims, and the measurements that each compares. */
-const AIMS: readonly {
-  readonly needs: Needs;
-  readonly aims: (figures: Figures, rounds: readonly Round[]) => readonly Aim[];
-}[] = [
-  { needs: ["sizes", "league64", "limit"], aims: ({ medianOf }) => [limitAim(medianOf)] },
-  { needs: ["transports"], aims: ({ medianOf }) => [transportAim(medianOf)] },
-  { needs: ["pair", "sdk"], aims: ({ medianOf }) => [sdkAim(medianOf)] },
-  { needs: ["local"], aims: ({ medianOf }) => [...localAims(medianOf), engineAim(medianOf)] },
-  { needs: ["peers"], aims: ({ medianOf }, rounds) => peerAims(medianOf, rounds) },
-  { needs: ["chess"], aims: ({ medianOf }) => [chessAim(medianOf)] },
-  { needs: ["starts"], aims: ({ medianOf }, [first]) => [startAim(medianOf, first?.starts.processes)] },
-  { needs: ["league64", "league1000"], aims: ({ medianOf }) => [flatnessAim(medianOf)] },
-  { needs: ["rest"], aims: ({ medianOf }) => restAims(medianOf) },
-  { needs: ["mcp"], aims: ({ medianOf }) => [mcpAim(medianOf)] },
-  { needs: ["waiting"], aims: ({ medianOf }) => waitingAims(medianOf) },
-  { needs: ["codenames"], aims: ({ medianOf }) => [codenamesAim(medianOf)] },
-  { needs: ["exports"], aims: ({ medianOf }, [first]) => [exportAim(medianOf, first?.exports ?? [])] },
-  {
-    needs: ["managerStart"],
-    aims: ({ medianOf }, [first]) => [managerStartAim(medianOf, first?.managerStart.matches)],
-  },
-  { needs: ["pages"], aims: ({ medianOf }) => [...pageAims(medianOf), resultAim(medianOf)] },
-  { needs: ["watchedLeague"], aims: ({ medianOf }) => [slowdownAim(medianOf)] },
-];
-
-/** The letters of all rows and aims. */
-export const LETTERS: readonly string[] = [...new Set(SECTIONS.flatMap(({ letters }) => [...letters]))].sort();
-
-/** Returns the measurements of the rows with these letters. */
-export const measurementsOf = (letters: readonly string[]): ReadonlySet<keyof Round> =>
-  new Set(
-    SECTIONS.filter((section) => letters.some((letter) => section.letters.includes(letter))).flatMap(
-      ({ needs }) => needs,
-    ),
-  );
-
-/**
- * Summarises the rounds. Ratios are computed within each round, so that other load of the machine affects both sides. A row or an aim is missing if no
- * round has all its measurements. With `latest`, returns only those that show this measurement.
- */
-export function summarise(
-  rounds: readonly Partial<Round>[],
-  letters: readonly string[],
-  latest?: keyof Round,
-): Summary {
-  const isShown = (needs: Needs): boolean => latest === undefined || needs.includes(latest);
-  const from = <T>(needs: Needs, summary?: (figures: Figures, complete: readonly Round[]) => readonly T[]) => {
-    // A section reads only the measurements that it needs.
-    const complete = rounds.filter((round): round is Round => needs.every((name) => round[name] !== undefined));
-    return summary && complete.length > 0 && isShown(needs) ? summary(figuresOf(complete), complete) : [];
-  };
-  const chosen = SECTIONS.filter((section) => letters.some((letter) => section.letters.includes(letter)));
-  return {
-    rows: [
-      ["measurement", "per s", "range", "CPU µs each", "by process", "other load", ""],
-      ...chosen.flatMap(({ needs, rows }) => from(needs, rows)),
-    ],
-    aims: AIMS.flatMap(({ needs, aims }) => from(needs, aims)),
-  };
-}
-
-const VERDICT = { true: "met     ", false: "missed  ", null: "reported" };
-
-/** Formats the rows as a table, followed by the aims. Returns an empty text without rows and aims. */
-export function formatSummary({ rows, aims }: Summary): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length))) ?? [];
-  const isNumber = (column: number): boolean => column >= 1 && column <= 3;
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => (isNumber(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
-      .join("  ")
-      .trimEnd(),
-  );
-  const table = rows.length > 1 ? lines : [];
-  const aimWidth = Math.max(...aims.map(({ aim }) => aim.length));
-  const verdicts = aims.map(
-    ({ aim, measured, isMet }) => `${VERDICT[`${isMet}`]}  ${aim.padEnd(aimWidth)}  ${measured}`,
-  );
-  return [...table, ...(table.length > 0 && verdicts.length > 0 ? [""] : []), ...verdicts].join("\n");
-}
-
-/** The table of the medians over all rounds, and the aims. */
-interface Summary {
-  readonly rows: readonly (readonly string[])[];
-  readonly aims: readonly Aim[];
-}
-
-/** An aim with the measured figure. `isMet` is null for an aim without a limit, which is only reported. */
-interface Aim {
-  readonly aim: string;
-  readonly measured: string;
-  readonly isMet: boolean | null;
-}
-
-/** Returns the median of a figure over the rounds. */
-type MedianOf = (value: (round: Round) => number) => number;
-/** Returns the row of a figure in microseconds per operation. */
-type MicrosecondsRow = (name: string, value: (round: Round) => number, note: string) => readonly string[];
-/** Returns the row of a rate. */
-type RateRow = (name: string, rate: (round: Round) => Rate, note?: string) => readonly string[];
-
-/** Functions that summarise figures over all rounds. */
-interface Figures {
-  readonly medianOf: MedianOf;
-  readonly rateRow: RateRow;
-  readonly microsecondsRow: MicrosecondsRow;
-}
-
-/** Returns functions that summarise figures over these rounds. */
-function figuresOf(rounds: readonly Round[]): Figures {
-  const medianOf: MedianOf = (value) => median(rounds.map(value));
-  const rateRow: RateRow = (name, rate, note = "") => {
-    const groups = Object.keys(rate(rounds[0] as Round).cpu);
-    const parts = groups.map((group) => `${group} ${medianOf((round) => rate(round).cpu[group] ?? 0).toFixed(0)}`);
-    const faults = rounds.reduce((sum, round) => sum + ((rate(round) as { faults?: number }).faults ?? 0), 0);
-    const noteWithFaults = faults > 0 ? `${faults} FAULTS ${note}` : note;
-    const rates = rounds.map((round) => rate(round).perSecond / 1_000);
-    return [
-      name,
-      medianOf((round) => rate(round).perSecond).toFixed(0),
-      `${Math.min(...rates).toFixed(1)}-${Math.max(...rates).toFixed(1)}k`,
-      medianOf((round) => rate(round).cpuTotal).toFixed(0),
-      parts.join(", "),
-      `${(medianOf((round) => rate(round).others) * 100).toFixed(0)} %`,
-      noteWithFaults,
-    ];
-  };
-  const microsecondsRow: MicrosecondsRow = (name, value, note) => {
-    const values = rounds.map(value);
-    const range = `${(1_000 / Math.max(...values)).toFixed(1)}-${(1_000 / Math.min(...values)).toFixed(1)}k`;
-    return [name, (1_000_000 / medianOf(value)).toFixed(0), range, medianOf(value).toFixed(1), "", "", note];
-  };
-  return { medianOf, rateRow, microsecondsRow };
-}
 
 /** The rows of the rules and prompts of Codenames. */
 function codenamesRows(microsecondsRow: MicrosecondsRow, positions: number): Summary["rows"] {
@@ -634,3 +563,74 @@ function startAim(medianOf: MedianOf, processes: number | undefined): Aim {
     isMet: following <= 2_000,
   };
 }
+
+/** The rows of one subject, and the measurements that they show. */
+interface Section {
+  /** The letters with which its rows and aims begin, one character each. */
+  readonly letters: string;
+  readonly needs: Needs;
+  readonly rows?: (figures: Figures, rounds: readonly Round[]) => Summary["rows"];
+}
+
+/** The sections in the order of the table. */
+const SECTIONS: readonly Section[] = [
+  { letters: "a", needs: ["sizes", "league64"], rows: leagueRows },
+  { letters: "b", needs: ["sizes", "limit"], rows: limitRows },
+  { letters: "r", needs: ["sizes", "transports"], rows: transportRows },
+  { letters: "c", needs: ["pair"], rows: pairRows },
+  { letters: "s", needs: ["local"], rows: localRows },
+  { letters: "c", needs: ["sdk"], rows: sdkRows },
+  { letters: "d", needs: ["chess"], rows: chessRows },
+  { letters: "f", needs: ["league1", "league64", "league1000"], rows: flatnessRows },
+  { letters: "w", needs: ["peers"], rows: ({ rateRow }, rounds) => peerRows(rateRow, rounds) },
+  { letters: "ghij", needs: ["rest"], rows: ({ medianOf, rateRow }) => restRows(medianOf, rateRow) },
+  { letters: "kl", needs: ["mcp"], rows: ({ medianOf, rateRow }) => mcpRows(medianOf, rateRow) },
+  { letters: "m", needs: ["waiting"] },
+  {
+    letters: "no",
+    needs: ["codenames"],
+    rows: ({ microsecondsRow }, [first]) => codenamesRows(microsecondsRow, first?.codenames.positions ?? 0),
+  },
+  { letters: "p", needs: ["exports"], rows: ({ rateRow }, [first]) => exportRows(rateRow, first?.exports ?? []) },
+  { letters: "q", needs: ["managerStart"] },
+  { letters: "t", needs: ["pages"] },
+  { letters: "u", needs: ["watchedLeague"], rows: ({ rateRow }, [first]) => watchedRows(rateRow, first) },
+  { letters: "ev", needs: ["starts"], rows: (_, [first]) => (first ? startRows(first.starts) : []) },
+];
+
+/** The aims, and the measurements that each compares. */
+const AIMS: readonly {
+  readonly needs: Needs;
+  readonly aims: (figures: Figures, rounds: readonly Round[]) => readonly Aim[];
+}[] = [
+  { needs: ["sizes", "league64", "limit"], aims: ({ medianOf }) => [limitAim(medianOf)] },
+  { needs: ["transports"], aims: ({ medianOf }) => [transportAim(medianOf)] },
+  { needs: ["pair", "sdk"], aims: ({ medianOf }) => [sdkAim(medianOf)] },
+  { needs: ["local"], aims: ({ medianOf }) => [...localAims(medianOf), engineAim(medianOf)] },
+  { needs: ["peers"], aims: ({ medianOf }, rounds) => peerAims(medianOf, rounds) },
+  { needs: ["chess"], aims: ({ medianOf }) => [chessAim(medianOf)] },
+  { needs: ["starts"], aims: ({ medianOf }, [first]) => [startAim(medianOf, first?.starts.processes)] },
+  { needs: ["league64", "league1000"], aims: ({ medianOf }) => [flatnessAim(medianOf)] },
+  { needs: ["rest"], aims: ({ medianOf }) => restAims(medianOf) },
+  { needs: ["mcp"], aims: ({ medianOf }) => [mcpAim(medianOf)] },
+  { needs: ["waiting"], aims: ({ medianOf }) => waitingAims(medianOf) },
+  { needs: ["codenames"], aims: ({ medianOf }) => [codenamesAim(medianOf)] },
+  { needs: ["exports"], aims: ({ medianOf }, [first]) => [exportAim(medianOf, first?.exports ?? [])] },
+  {
+    needs: ["managerStart"],
+    aims: ({ medianOf }, [first]) => [managerStartAim(medianOf, first?.managerStart.matches)],
+  },
+  { needs: ["pages"], aims: ({ medianOf }) => [...pageAims(medianOf), resultAim(medianOf)] },
+  { needs: ["watchedLeague"], aims: ({ medianOf }) => [slowdownAim(medianOf)] },
+];
+
+/** The letters of all rows and aims. */
+export const LETTERS: readonly string[] = [...new Set(SECTIONS.flatMap(({ letters }) => [...letters]))].sort();
+
+/** Returns the measurements of the rows with these letters. */
+export const measurementsOf = (letters: readonly string[]): ReadonlySet<keyof Round> =>
+  new Set(
+    SECTIONS.filter((section) => letters.some((letter) => section.letters.includes(letter))).flatMap(
+      ({ needs }) => needs,
+    ),
+  );

@@ -254,7 +254,7 @@ const NAME = "player";
 const MAX_LINES = 5;
 
 /** Starts `league join` with a bot in a separate process. */
-export function startBot({ bot, manager, dataFolder, allow, clock }: BotProcessOptions): BotProcess {
+function startBot({ bot, manager, dataFolder, allow, clock }: BotProcessOptions): BotProcess {
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {}); // the caller may have stopped waiting for it
   let lines: string[] = [];

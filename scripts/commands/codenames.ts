@@ -216,7 +216,7 @@ function continueHint({ data }: CodenamesFlags, token: string): string {
 }
 
 /** The options of `league codenames`. */
-export interface CodenamesFlags {
+interface CodenamesFlags {
   readonly llm?: string;
   readonly model?: string;
   readonly keyEnv?: string;
@@ -260,7 +260,7 @@ const usageError = (message: string): never => {
 };
 
 /** Checks the options. Throws StartError if they are invalid, or if there is no game to continue. */
-export function planOf(flags: CodenamesFlags, games: OpenGames): Plan {
+function planOf(flags: CodenamesFlags, games: OpenGames): Plan {
   const game = flags.continue === undefined ? null : gameToContinue(flags, games);
   const token = game?.game_token ?? (typeof flags.continue === "string" ? flags.continue : null);
   const url = flags.url ?? game?.url ?? null;
@@ -349,10 +349,10 @@ const OpenGame = z.object({
   /** The model of the last start of the command. The key is not stored. */
   llm: z.object({ url: z.string(), model: z.string(), key_env: z.string(), max_tokens: z.int().nullable() }).nullable(),
 });
-export type OpenGame = z.infer<typeof OpenGame>;
+type OpenGame = z.infer<typeof OpenGame>;
 
 /** The open games of a data folder, for `--continue`. Each game has one file. */
-export interface OpenGames {
+interface OpenGames {
   add(game: OpenGame): void;
   remove(token: string): void;
   /** Returns the game with this token, or the newest game if the token is null. Returns null if there is none. */
@@ -360,7 +360,7 @@ export interface OpenGames {
 }
 
 /** Opens the games of a data folder. */
-export function openGames(dataFolder: string): OpenGames {
+function openGames(dataFolder: string): OpenGames {
   const folder = join(dataFolder, "codenames");
   const fileOf = (token: string): string => join(folder, `${sha256Hex(token).slice(0, 16)}.json`);
   const read = (file: string): OpenGame | null => {
@@ -382,7 +382,7 @@ export function openGames(dataFolder: string): OpenGames {
   };
 }
 
-export interface ModelOptions {
+interface ModelOptions {
   /** The base of an OpenAI-compatible API, e.g. `http://127.0.0.1:11434/v1`. */
   readonly url: string;
   readonly model: string;
@@ -403,7 +403,7 @@ export interface ModelOptions {
  * Answers the prompts of an MCP server with a model at an OpenAI-compatible endpoint. A single failure is returned as a failed answer, and the game
  * repeats the prompt. Rejects with StartError if the endpoint fails three times in a row or rejects the caller, so that no player loses turns by it.
  */
-export interface Model {
+interface Model {
   answer(prompt: Extract<CallerQuestion, { kind: "prompt" }>): Promise<CallerAnswer>;
   /** Closes the connections to the endpoint. */
   close(): Promise<void>;

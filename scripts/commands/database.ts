@@ -213,7 +213,7 @@ interface Restored {
 const SELECT_NAMES = "SELECT current_database() AS database, current_user AS owner";
 
 /** Reads the names that the commands that restore a backup need, as the owner of the tables. */
-export async function readRestored(client: Connection): Promise<Restored> {
+async function readRestored(client: Connection): Promise<Restored> {
   const { rows } = await client.query<{ database: string; owner: string }>(SELECT_NAMES);
   const [{ database, owner } = { database: "", owner: "" }] = rows;
   return { database, owner, roles: await grantedRoles(client) };

@@ -36,7 +36,7 @@ import { readJson } from "../run/json-file.ts";
 const TIMEOUT_MS = 10_000;
 
 /** The options of all operator commands. */
-export interface OperatorFlags {
+interface OperatorFlags {
   /** The data folder of the manager, with the operator token. */
   readonly data: string;
   /** The endpoint of the manager; absent for the manager that `league serve` runs with the data folder. */
@@ -130,7 +130,7 @@ export const failedRequest = (endpoint: string, { cause, detail }: Pick<CallFaul
     : new StartError(`${endpoint} has not executed the request: ${inOneLine(detail)}`);
 
 /** Returns the id of a player that the operator names by its id or by its name. Rejects with StartError if no player or several have the name. */
-export async function playerIdOf(player: string, flags: OperatorFlags): Promise<string> {
+async function playerIdOf(player: string, flags: OperatorFlags): Promise<string> {
   if (isPlayerId(player)) return player;
   const { leagues } = await request("LEAGUE_STATUS", {}, LeagueStatus, flags);
   const names = new Map(leagues.flatMap(({ players }) => players.map((one) => [one.player_id, one.display_name])));
@@ -157,7 +157,7 @@ function operatorToken(data: string): string {
 }
 
 /** Returns the endpoint of the manager that the options of a command name. */
-export const endpointOf = ({ manager, data }: OperatorFlags): string => manager ?? servedAt(data);
+const endpointOf = ({ manager, data }: OperatorFlags): string => manager ?? servedAt(data);
 
 /** Returns the endpoint of the manager that `league serve` runs with a data folder, or `league run` with the folder of a run, else the default endpoint. */
 function servedAt(data: string): string {
@@ -362,7 +362,7 @@ function progressOf({
 }
 
 /** One event of a league's stream as a line: its time, its type and its fields. */
-export function eventLine(type: string, data: string): string {
+function eventLine(type: string, data: string): string {
   const { at = "", type: _, league_id: __, version: ___, ...fields } = JSON.parse(data) as Record<string, unknown>;
   const texts = Object.entries(fields).map(
     ([name, value]) => `${name}=${typeof value === "string" && !/[\s=]/.test(value) ? value : JSON.stringify(value)}`,
@@ -371,7 +371,7 @@ export function eventLine(type: string, data: string): string {
 }
 
 /** The file with the operator token in the folder of a manager. */
-export const TOKEN_FILE = "operator-token";
+const TOKEN_FILE = "operator-token";
 /** The files that a running manager locks: its database, or a name if the run is in a database of several managers. */
 const LOCKED_FILES = ["league-manager.sqlite", "league-manager"];
 

@@ -36,7 +36,7 @@ const Playthroughs = z.array(
 );
 
 /** Returns the file of the recorded games of a game, beside its file. */
-export const playthroughFileOf = (file: string): string => file.replace(/\.[cm]?[jt]s$/, ".playthrough.json");
+const playthroughFileOf = (file: string): string => file.replace(/\.[cm]?[jt]s$/, ".playthrough.json");
 
 /**
  * `league check-game`: checks the obligations of a game of a file on random games, and its recorded games. Resolves with 0, or

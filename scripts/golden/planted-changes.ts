@@ -67,7 +67,7 @@ async function compared(
 }
 
 /** A deliberate change of what others see. Each change replaces `from`, which occurs once in the file, by `to`. */
-export interface PlantedChange {
+interface PlantedChange {
   readonly name: string;
   readonly file: string;
   readonly from: string;
@@ -79,7 +79,7 @@ export interface PlantedChange {
 }
 
 /** The planted changes, at least one for each kind of part. */
-export const PLANTED_CHANGES: readonly PlantedChange[] = [
+const PLANTED_CHANGES: readonly PlantedChange[] = [
   {
     name: "a pairing: the roles of a round of the Berger tables are swapped",
     file: "shared/formats/round-robin.ts",

@@ -23,7 +23,7 @@ export type WorldPlayer = { readonly name: string } & (
 /** Sends a request to the manager. Resolves with the body of its answer. */
 export type AskManager = (body: string) => Promise<string | null>;
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly seed: string;
   readonly config: Config;
   /** In the order of their registration. */

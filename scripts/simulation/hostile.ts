@@ -238,7 +238,6 @@ interface Forgery {
 
 /** The types of messages that a player must not send. */
 export const FORGED: readonly MessageType[] = ["MATCH_RESULT", "MATCH_WITHDRAWN", "MOVE_REQUEST", "GAME_RESULT"];
-const LIE_MS = 1_000;
 /** The maximum number of forgeries without an answer. The limits of open resources (checks/load.ts) include it. */
 export const MAX_PENDING = 24;
 /** The delay of each answer. The other role of the turn chooses in this time. */
@@ -262,7 +261,7 @@ export function createLiar({ network, clock }: AgentProcess, victims: Victims, c
     });
     if (target === undefined || pending >= MAX_PENDING) return;
     pending++;
-    void peers.notify(target, envelope, { timeoutMs: LIE_MS }).finally(() => pending--);
+    void peers.notify(target, envelope, { timeoutMs: SEND_MS }).finally(() => pending--);
   };
   return async (body, honest) => {
     // The player rejects MOVE_REQUEST messages that other liars have forged.

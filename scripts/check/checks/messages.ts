@@ -119,7 +119,6 @@ function judgeRepeated(game: Game, calls: readonly Call[]): Finding | null {
 const moveIn = ({ answer }: Call): unknown => (answer.ok ? answer.value?.payload.move : undefined);
 const shown = (call: Call): string => cutTo(60, jsonOf(moveIn(call)));
 
-const MALFORMED_LIMIT_MS = 5_000;
 const RPC_ID = 4711;
 
 /** Sends messages that a player does not know or that are broken. It must answer each of them and must continue to play. */
@@ -131,7 +130,7 @@ export const malformed: Check = {
     const findings: Finding[] = [];
     const { endpoint: url, playerId } = subjectOf(context);
     for (const { name, body } of messagesOf(context)) {
-      const exchange = await unusualPost({ url, body, limitMs: MALFORMED_LIMIT_MS }, context.clock);
+      const exchange = await unusualPost({ url, body, limitMs: LIMIT_MS }, context.clock);
       const finding = judgeAnswer(name, exchange);
       if (finding) findings.push(finding);
       const { call, fault } = await inviteWithUnknownFields(context);
@@ -201,7 +200,6 @@ function judgeAnswer(name: string, exchange: Exchange): Finding | null {
   return { severity: "warn", summary: `${name} ${answered}`, advice, exchanges: [exchange] };
 }
 
-const TOKEN_LIMIT_MS = 5_000;
 const WRONG_SIGNATURE = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /** Sends messages with a missing or wrong signature. A player need not check signatures, so accepted messages are warnings. */
@@ -239,7 +237,7 @@ async function send(
 ): Promise<Call> {
   const payload = type === "GAME_INVITE" ? match.invitation() : match.moveRequest();
   const message = caller.envelope("referee:REF01", type, payload, signature);
-  return caller.call(match.self, message, TOKEN_LIMIT_MS, false);
+  return caller.call(match.self, message, LIMIT_MS, false);
 }
 
 /** Judges the answers to messages with a missing or wrong signature. `isSigned` states whether the check knows the token of the player. */

@@ -5,7 +5,7 @@ import { matchesAtOnce, type Plan, roundsOf } from "../plan.ts";
 import { type Fault, faultsOf } from "./rules.ts";
 
 /** The open resources that the process of a machine may have, by its role. */
-export interface Limits {
+interface Limits {
   readonly manager: Load;
   readonly referee: Load;
   readonly player: Load;

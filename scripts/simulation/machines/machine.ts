@@ -76,7 +76,7 @@ export interface Load {
 }
 
 /** A simulated process. */
-export interface Process {
+interface Process {
   readonly clock: ProcessClock;
   readonly kill: () => void;
   readonly load: () => Load;
