@@ -1,4 +1,5 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { fileURLToPath } from "node:url";
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { formatIds } from "#shared/formats/registry.ts";
 import { Timeouts } from "#shared/protocol/message-fields.ts";
 import {
@@ -7,15 +8,29 @@ import {
   databaseOption,
   endpointOption,
   gameFilesOption,
+  inspectOption,
+  inspectPortOption,
+  joinCodeOption,
   moveMsFlag,
+  nameOption,
+  originOption,
+  playersOption,
   portOption,
+  refereesOption,
   takenByNpm,
   verboseOption,
   withExamples,
   withPermissionOptions,
   withUsageExit,
 } from "#shared/runtime/command-options.ts";
-import { DATA_FOLDER, MANAGER_ENDPOINT, PORT_RANGES } from "#shared/runtime/defaults.ts";
+import {
+  DATA_FOLDER,
+  DEFAULT_CONFIG,
+  DEFAULT_CONFIG_TEXT,
+  MANAGER_ENDPOINT,
+  PORT_RANGES,
+  portHelp,
+} from "#shared/runtime/defaults.ts";
 import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
 import { endWithNpm } from "#shared/runtime/process/parent-watchdog.ts";
 import { VERSION } from "#shared/runtime/program.ts";
@@ -35,12 +50,30 @@ withExamples(program, [
   "npm run league -- COMMAND --help                      # show examples and defaults of a command",
 ]).addHelpText("after", "\nExit codes: 0 ok, 1 failed, 2 usage, 3 config, 130 interrupted.");
 
+/** Adds all commands, in the order in which the help lists them. */
+export function addCommands(): void {
+  addRunCommand();
+  addServeCommand();
+  addOperatorCommands();
+  addJoinCommand();
+  addCheckCommand();
+  addPlayCommand();
+  addMatchCommand();
+  addBotCommands();
+  addGameCommands();
+  addCodenamesCommand();
+  addArchiveCommands();
+  addPersonalDataCommands();
+  addDatabaseCommands();
+  addMcpCommand();
+}
+
 /** Adds a command with examples. */
-export const subcommand = (usage: string, description: string, examples: readonly string[]): Command =>
+const subcommand = (usage: string, description: string, examples: readonly string[]): Command =>
   withExamples(withUsageExit(program.command(usage)).description(description), examples);
 
 /** Ends the process with a command's exit code, after its output has been written. */
-export async function exitWith(command: Promise<number>): Promise<void> {
+async function exitWith(command: Promise<number>): Promise<void> {
   endWithNpm();
   process.on("uncaughtException", (thrown) => exitAfterOutput(reportFault(thrown)));
   exitAfterOutput(await command.catch(reportFault));
@@ -62,6 +95,89 @@ function reportFault(thrown: unknown): number {
   return thrown instanceof StartError ? thrown.exitCode : EXIT.failed;
 }
 
+/** Adds `league run`. */
+function addRunCommand(): void {
+  withFormatOptions(
+    subcommand("run", "Play every league of a config and print the standings.", [
+      "npm start                                      # the same as: npm run league -- run",
+      "npm start -- config/my-league.json --seed 7    # another config, repeatable",
+      "npm start -- --keep                            # keep the page of standings open",
+      "npm start -- --format swiss --rounds 5         # another format for every league",
+      "npm start -- --resume                          # continue an interrupted run",
+    ]),
+  )
+    .addArgument(configArgument())
+    .option("--keep", "keep running after the last match, with a page of standings")
+    .option("--json", "print one JSON document on stdout instead of tables")
+    .option(
+      "--seed <seed>",
+      "make matches and results repeatable; at least 32 hexadecimal digits if the config has players that the command does not start (default: a random seed)",
+    )
+    .addOption(clockFlag("those of the config"))
+    .option("--crosstable", "also print the results of each player against each other player")
+    .option("--quiet", "print no progress")
+    .option("--resume", "continue the newest unfinished run with its config and seed")
+    .action(async (config: string, options) => exitWith((await import("./commands/run.ts")).run(config, options)));
+}
+
+/** Adds `league serve`. */
+function addServeCommand(): void {
+  withFormatOptions(
+    subcommand("serve", "Run a league manager and referees for players that join.", [
+      "npm run league -- serve --players 4                        # players on this machine",
+      "npm run league -- serve --lan --players 4                  # players on other machines too",
+      "npm run league -- serve --lan --players 4 --join-code oak  # only players with this code",
+      "npm run league -- serve --players 8 --format swiss         # another format for every league",
+      "npm run league -- serve --players 4 --data data-2          # the same leagues again, in a new folder",
+      "npm run league -- serve --database postgres:///league      # one of several managers of a PostgreSQL database",
+    ]),
+  )
+    .addArgument(configArgument())
+    .option(
+      "--players <n>",
+      "start each league when n players have joined, at least 2 (default: as the config says, else when the operator starts it)",
+      playersOption,
+    )
+    .option(
+      "--seed <seed>",
+      "make matches and results repeatable, at least 32 hexadecimal digits (default: a random seed)",
+    )
+    .addOption(clockFlag("those of the config"))
+    .option("--lan", "listen on every address, so that players on other machines can join (default: this machine only)")
+    .option(
+      "--join-code <word>",
+      "only players and referees that send this code may join (default: all may join)",
+      joinCodeOption,
+    )
+    .option("--data <folder>", "folder of the leagues; a new folder plays them again (default: the config's)")
+    .option("--port <port>", "port of the manager (default: the config's)", portOption)
+    .addOption(new Option("--host <host>", "address to listen on (default: the config's)").conflicts("lan"))
+    .option(
+      "--referees <n>",
+      "number of referees to start; 0 for a manager only (default: the config's)",
+      refereesOption,
+    )
+    .addOption(databaseOption())
+    .option(
+      "--url <url>",
+      "address at which the other managers of the database reach this one (default: its own)",
+      originOption,
+    )
+    .action(async (config: string, options) => exitWith((await import("./commands/serve.ts")).serve(config, options)));
+}
+
+const configArgument = (): Argument =>
+  new Argument("[config]", "config file, JSON with comments").default(DEFAULT_CONFIG, DEFAULT_CONFIG_TEXT);
+
+/** Adds the options that replace the format of the leagues of a config. */
+const withFormatOptions = (command: Command): Command =>
+  command
+    .option("--format <format>", `format of every league: ${formatIds.join(", ")} (default: the config's)`)
+    .option("--format-option <name=value...>", "options of the format (default: the config's)")
+    .option("--rounds <n>", "the format option rounds, of swiss", countOption)
+    .option("--games <n>", "the format option games, of match", countOption)
+    .option("--cycles <n>", "the format option cycles, of round-robin", countOption);
+
 /** Creates a command of the operator. The operator token is in the data folder of the manager, or in LEAGUE_TOKEN. */
 const operatorCommand = (name: string, description: string, args: string): Command =>
   subcommand(name, description, [
@@ -80,7 +196,7 @@ const operatorCommand = (name: string, description: string, args: string): Comma
     );
 
 /** Adds the commands of the operator of a served league. */
-export function addOperatorCommands(): void {
+function addOperatorCommands(): void {
   operatorCommand("start", "Start leagues with the players that are registered now.", "rps")
     .argument("<league...>", "ids of the leagues")
     .action(async (leagues: string[], options) =>
@@ -156,8 +272,44 @@ function addRunningCommands(): void {
     .action(async (league: string, options) => exitWith((await running()).printLogs(league, options)));
 }
 
+/** Adds `league join`. */
+function addJoinCommand(): void {
+  withPermissionOptions(
+    subcommand("join", "Join a league with one player.", [
+      "npm run league -- join random --name Ann",
+      "npm run league -- join ./my-bot.ts --name Ann --manager http://192.168.1.7:8000/mcp",
+      "npm run league -- join uci:stockfish --name Fish --league chess",
+      "npm run league -- join 'lines:python3 bot.py' --name Ann",
+      "npm run league -- join human --name Ann        # a person: opens the page on which Ann plays",
+      "npm run league -- join manual --name Ann       # moves come through the tool make_move",
+      "npm run league -- join random --name Ann --pull --manager https://league.example/mcp   # behind a router",
+    ]),
+  )
+    .argument("<bot>", `a built-in bot, ${BOT_FILES}, uci:COMMAND, lines:COMMAND, llm:URL#MODEL, human or manual`)
+    .option("--manager <url>", "the league manager's endpoint", endpointOption, MANAGER_ENDPOINT)
+    .option(
+      "--name <name>",
+      "display name in the league (default: bot and port, with the address if the manager is on another machine)",
+      nameOption,
+    )
+    .option("--port <port>", portHelp("player"), portOption)
+    .option("--league <id...>", "leagues to enter (default: every open league of its games)")
+    .option("--join-code <word>", "the join code of the league (default: none)", joinCodeOption)
+    .option("--pull", "poll an inbox at the manager instead of being called: for players behind a router or a firewall")
+    .addOption(gameFilesOption())
+    .addOption(verboseOption())
+    .addOption(inspectOption("the time limits of the league remain"))
+    .addOption(inspectPortOption())
+    .option("--data <folder>", "folder of the log and the token", DATA_FOLDER)
+    .action(async (bot: string, options) =>
+      bot === "human"
+        ? exitWith((await import("./commands/people.ts")).joinAsPerson(options))
+        : (await import("./commands/join.ts")).join(bot, options),
+    );
+}
+
 /** Adds the command that checks a player. */
-export function addCheckCommand(): void {
+function addCheckCommand(): void {
   withPermissionOptions(
     subcommand("check", "Check a player: send it every message of a league and print what to fix.", [
       "npm run league -- check ./my-bot.ts",
@@ -187,8 +339,46 @@ export function addCheckCommand(): void {
     );
 }
 
+/** Adds `league play`. */
+function addPlayCommand(): void {
+  withPermissionOptions(
+    subcommand("play", "Play one match between two bots and print its moves and its result.", [
+      "npm run league -- play greedy counter --game chess",
+      "npm run league -- play ./my-bot.ts random --game rps --option best_of=5 --seed 7",
+      "npm run league -- play random random --game ./my-game.ts",
+    ]),
+  )
+    .argument(
+      "<first>",
+      "bot of the first role: a built-in bot, a file, uci:COMMAND, lines:COMMAND or llm:URL#MODEL; NAME=BOT names it",
+    )
+    .argument("<second>", "bot of the second role")
+    .option(
+      "--game <game>",
+      "id of the game, e.g. chess.v1, its name, e.g. chess, or the file of a game (default: the first game that a .ts or .js bot exports, else rps)",
+    )
+    .option(
+      "--option <name=value...>",
+      "options of the game, e.g. best_of=5 (default: those of the game; best_of=9 in rps)",
+    )
+    .option("--seed <seed>", "make the match repeatable (default: a random seed)")
+    .addOption(clockFlag("no clocks"))
+    .addOption(moveMsFlag())
+    .option(
+      "--data <folder>",
+      "folder that keeps the logs and records (default: a temporary folder that is removed unless the match is aborted)",
+    )
+    .addOption(verboseOption())
+    .addOption(inspectOption("the time limits are then half a day"))
+    .addOption(inspectPortOption())
+    .option("--json", "print one JSON document on stdout")
+    .action(async (first: string, second: string, options) =>
+      exitWith((await import("./commands/play.ts")).play(first, second, options)),
+    );
+}
+
 /** Adds `league match`. */
-export function addMatchCommand(): void {
+function addMatchCommand(): void {
   withPermissionOptions(
     subcommand(
       "match",
@@ -252,7 +442,7 @@ export function addMatchCommand(): void {
 }
 
 /** Adds the commands for authors of bots. */
-export function addBotCommands(): void {
+function addBotCommands(): void {
   subcommand(
     "new-bot",
     "Write a folder with a bot to start from, and a README with the commands to play, join and debug it.",
@@ -288,7 +478,7 @@ export function addBotCommands(): void {
 }
 
 /** Adds the commands for authors of games. */
-export function addGameCommands(): void {
+function addGameCommands(): void {
   subcommand(
     "new-game",
     "Write a folder with a game to start from, a bot, a recorded game, and a README with the next commands.",
@@ -315,7 +505,7 @@ export function addGameCommands(): void {
 }
 
 /** Adds the commands for the results of a league. */
-export function addArchiveCommands(): void {
+function addArchiveCommands(): void {
   subcommand("export", "Write a league with its logs and seeds into a folder, or reports of it.", [
     "npm run league -- export                       # the newest run, into league-export",
     "npm run league -- export --out results --sign league.key",
@@ -384,7 +574,7 @@ async function sourceOf(command: Command, folder: string | undefined): Promise<S
 }
 
 /** Adds the commands for the personal data of players. */
-export function addPersonalDataCommands(): void {
+function addPersonalDataCommands(): void {
   subcommand("personal-data", "List what a data folder or a database contains about a player.", [
     "npm run league -- personal-data Ann",
     "npm run league -- personal-data P03 --data data-class --json",
@@ -442,7 +632,7 @@ function formatsOption(text: string): "json" | readonly ReportFormat[] {
 }
 
 /** Adds the commands for the PostgreSQL database of a league with several managers. */
-export function addDatabaseCommands(): void {
+function addDatabaseCommands(): void {
   const group = subcommand("db", "Prepare, check and back up the PostgreSQL database of a league.", [
     "export DATABASE_URL=postgres://league_owner:PASSWORD@db.example/league",
     "npm run league -- db migrate --role league_manager",
@@ -473,15 +663,6 @@ export function addDatabaseCommands(): void {
   );
 }
 
-/** Adds the options that replace the format of the leagues of a config. */
-export const withFormatOptions = (command: Command): Command =>
-  command
-    .option("--format <format>", `format of every league: ${formatIds.join(", ")} (default: the config's)`)
-    .option("--format-option <name=value...>", "options of the format (default: the config's)")
-    .option("--rounds <n>", "the format option rounds, of swiss", countOption)
-    .option("--games <n>", "the format option games, of match", countOption)
-    .option("--cycles <n>", "the format option cycles, of round-robin", countOption);
-
 /**
  * Returns the URL of the database that a command uses instead of a folder; null if it uses a folder. DATABASE_URL counts only if no folder is named.
  * `folder` describes how the folder is named on the command line, e.g. `--data`. Throws StartError if a folder and `--database` are named.
@@ -493,3 +674,54 @@ function chosenDatabase(command: Command, isFolderNamed: boolean, folder: string
   if (command.getOptionValueSource("database") === "env") return null;
   throw new StartError(`name either ${folder} or --database`, EXIT.usage);
 }
+
+/** Adds `league codenames`. */
+function addCodenamesCommand(): void {
+  subcommand("codenames", "Play Codenames at this terminal with a model at an OpenAI-compatible endpoint.", [
+    "npm run league -- codenames --llm http://127.0.0.1:11434/v1 --model llama3.2",
+    "npm run league -- codenames --people all       # users only, no model",
+    "npm run league -- codenames --continue         # continue the newest game",
+  ])
+    .option("--llm <url>", "base URL of the endpoint, e.g. http://127.0.0.1:11434/v1 (default: none)")
+    .option("--model <name>", "name of the model (default: none)")
+    .option("--key-env <name>", "environment variable with the endpoint's key (default: OPENAI_API_KEY, if it is set)")
+    .option("--timeout-ms <ms>", "time limit for one answer of the model, milliseconds", countOption, 120_000)
+    .option("--max-tokens <n>", "maximum length of one answer in tokens (default: set by the game)", countOption)
+    .option("--people <roles>", "roles that users play, separated by commas, or all or none (default: red_team)")
+    .addOption(roleOption("--red-spymaster <player>"))
+    .addOption(roleOption("--red-team <player>"))
+    .addOption(roleOption("--blue-spymaster <player>"))
+    .addOption(roleOption("--blue-team <player>"))
+    .option("--words <source>", "built-in, llm, or 25 words separated by commas (default: a form asks for them)")
+    .option("--url <url>", "endpoint of a running referee (default: the command starts one)")
+    .option("--data <folder>", "folder of the games", DATA_FOLDER)
+    .option("--continue [token]", "continue the game with this token, or the newest game (default: a new game)")
+    .action(async (options) => exitWith((await import("./commands/codenames.ts")).codenames(options)));
+}
+
+const roleOption = (flag: string): Option =>
+  new Option(flag, "player of this role (default: as --people says)").choices(["user", "llm"]);
+
+/** Adds `league mcp`. */
+function addMcpCommand(): void {
+  subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command.", [
+    "npm run --silent league -- mcp                                     # host games",
+    "npm run --silent league -- mcp --url http://127.0.0.1:8001/mcp     # forward to a running server",
+  ])
+    .addOption(
+      new Option("--url <url>", "endpoint of a referee or league manager to forward to (default: host games)")
+        .argParser(endpointOption)
+        .conflicts(["port", "data", "game"]),
+    )
+    .option(
+      "--port <port>",
+      `port of the pages and of HTTP clients (default: the first free one of ${PORT_RANGES.referee.join("-")})`,
+      portOption,
+    )
+    .addOption(gameFilesOption())
+    .addOption(new Option("--data <folder>", "folder of games and logs").default(MCP_DATA, "data/mcp of this program"))
+    .action(async (options) => (await import("./commands/mcp.ts")).mcp(options));
+}
+
+/** The default data folder of `league mcp`. It is in the project's folder, because an MCP host may start the command in any folder. */
+const MCP_DATA = fileURLToPath(new URL("../data/mcp", import.meta.url));
