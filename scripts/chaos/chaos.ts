@@ -162,19 +162,6 @@ async function playWithKills(
   return hasEnded;
 }
 
-if (import.meta.main) {
-  const command = withUsageExit(new Command("chaos"))
-    .description("Kills agents of running leagues at random, and checks that no result or move was lost.")
-    .option("--kills <n>", "number of agents to kill", countOption, 20)
-    .option("--seed <seed>", "seed of the choice of agents and of the pauses", "chaos")
-    .parse();
-  const { kills, seed } = command.opts<{ kills: number; seed: string }>();
-  const report = await chaos(kills, seed, (line) => process.stderr.write(`${line}\n`));
-  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`, () =>
-    process.exit(report.faults.length === 0 ? EXIT.ok : EXIT.failed),
-  );
-}
-
 /**
  * Checks a league that has ended: its results, logs and standings, and that the views of its players are in the logs. Every abort is a fault, even if
  * the match was played again: a killed referee only loses its match, and only an error of this project or `match_ms` aborts a match.
@@ -258,4 +245,17 @@ function statesByTick(
     if (entry.type === "acted") states.set(session.tick, session);
   }
   return states;
+}
+
+if (import.meta.main) {
+  const command = withUsageExit(new Command("chaos"))
+    .description("Kills agents of running leagues at random, and checks that no result or move was lost.")
+    .option("--kills <n>", "number of agents to kill", countOption, 20)
+    .option("--seed <seed>", "seed of the choice of agents and of the pauses", "chaos")
+    .parse();
+  const { kills, seed } = command.opts<{ kills: number; seed: string }>();
+  const report = await chaos(kills, seed, (line) => process.stderr.write(`${line}\n`));
+  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`, () =>
+    process.exit(report.faults.length === 0 ? EXIT.ok : EXIT.failed),
+  );
 }
