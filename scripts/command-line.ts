@@ -37,7 +37,7 @@ import { VERSION } from "#shared/runtime/program.ts";
 import { BOT_FILES } from "../player/loaders/bot-files.ts";
 import type { Places } from "./archive/personal-data.ts";
 import { EXPORT_FOLDER, REPORT_FOLDER, REPORT_FORMATS, type ReportFormat } from "./archive/reports/report-formats.ts";
-import type { Source } from "./commands/export.ts";
+import type { ExportSource } from "./commands/export.ts";
 
 /** The command line of `league`. */
 export const program = withUsageExit(new Command("league"))
@@ -568,7 +568,7 @@ function addArchiveCommands(): void {
 }
 
 /** Returns the folder or the database that a command reads. Rejects with StartError if both are named. */
-async function sourceOf(command: Command, folder: string | undefined): Promise<Source> {
+async function sourceOf(command: Command, folder: string | undefined): Promise<ExportSource> {
   const database = chosenDatabase(command, folder !== undefined, "a folder");
   return database === null ? { folder } : { database };
 }

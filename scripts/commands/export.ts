@@ -29,10 +29,10 @@ interface ExportFlags {
 }
 
 /** What a command reads: a folder, undefined for the default one, or a PostgreSQL database. */
-export type Source = { readonly folder: string | undefined } | { readonly database: string };
+export type ExportSource = { readonly folder: string | undefined } | { readonly database: string };
 
 /** `league export`. Resolves with the exit code. Rejects with StartError if there is no run, or the folder or the key cannot be used. */
-export async function exportRun(chosen: Promise<Source>, flags: ExportFlags): Promise<number> {
+export async function exportRun(chosen: Promise<ExportSource>, flags: ExportFlags): Promise<number> {
   const source = await chosen;
   const { format, out, sign } = flags;
   if (format === "json")
@@ -56,7 +56,10 @@ export async function exportRun(chosen: Promise<Source>, flags: ExportFlags): Pr
 }
 
 /** Writes the logs, matches and seeds of a run into a folder that can be verified on any machine. */
-async function exportFolder(source: Source, flags: { readonly out: string; readonly sign?: string }): Promise<number> {
+async function exportFolder(
+  source: ExportSource,
+  flags: { readonly out: string; readonly sign?: string },
+): Promise<number> {
   const sign = flags.sign === undefined ? () => null : signer(resolve(flags.sign));
   const { exported, name } = await exportedFrom(source);
   const { files, matches } = exported;
@@ -72,7 +75,7 @@ async function exportFolder(source: Source, flags: { readonly out: string; reado
 }
 
 /** Reads the content of an export, and names where it comes from. */
-async function exportedFrom(source: Source): Promise<{ readonly exported: Export; readonly name: string }> {
+async function exportedFrom(source: ExportSource): Promise<{ readonly exported: Export; readonly name: string }> {
   if ("database" in source) {
     const exported = await exportOfDatabase(source.database);
     return { exported, name: await databaseName(source.database) };
@@ -86,7 +89,7 @@ async function exportedFrom(source: Source): Promise<{ readonly exported: Export
  * the first faults if the export is not sound, or the game if its file is missing, 2 if the folder is not an export. With `json` it prints a document and resolves with 0 or 1. A database
  * is checked by an export of its content.
  */
-export async function verify(chosen: Promise<Source>, flags: VerifyFlags): Promise<number> {
+export async function verify(chosen: Promise<ExportSource>, flags: VerifyFlags): Promise<number> {
   const source = await chosen;
   if (!("database" in source)) return verifyFolder(source.folder, flags);
   if (flags.key !== undefined) throw new StartError("only an export has a signature: omit --key", EXIT.usage);

@@ -54,7 +54,7 @@ interface WireMatch {
  */
 export function wireProgress(stream: NodeJS.WriteStream, clock: Clock, match: WireMatch): Progress {
   const { folder, leagueId, terms } = match;
-  let stored: StoredLeague | null = null;
+  let stored: FollowedLeague | null = null;
   let pace: Pace | null = null;
   const live = createLiveLine(stream, clock, async () => {
     if (pace === null) return ""; // the manager may not have created the store
@@ -87,14 +87,14 @@ function lineOf(event: LiveEvent): string | null {
 }
 
 /** A league in the store of a run, which another process may be writing. */
-interface StoredLeague {
+interface FollowedLeague {
   /** Returns the league with all events that are in the store now; null if the store does not have the league. Reads only the new events. */
   current(): Promise<League | null>;
   close(): void;
 }
 
 /** Opens the store of a run to read a league; null if the run has no store. */
-export function openStoredLeague(folder: string, leagueId: string): StoredLeague | null {
+export function openStoredLeague(folder: string, leagueId: string): FollowedLeague | null {
   const file = join(folder, "league-manager.sqlite");
   if (!existsSync(file)) return null;
   const db = openSqlite(file, MANAGER_SCHEMA);
