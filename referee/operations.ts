@@ -241,7 +241,8 @@ const isSamePlayers = ({ player1_id, player2_id, epoch }: StartGameByPlayers, or
     .map((player) => player.player_id)
     .join("\n") === `${player1_id}\n${player2_id}`;
 
-type Seat = messages.StartGame["roles"][string];
+/** A player in an order. */
+type OrderedPlayer = messages.StartGame["roles"][string];
 
 /** The seat of a player with the given endpoint or that of a match under way; null if there is neither. */
 function seatOf(
@@ -249,7 +250,7 @@ function seatOf(
   endpoint: string | undefined,
   match_token: string,
   running: ReturnType<Referee["running"]>,
-): Seat | null {
+): OrderedPlayer | null {
   if (endpoint !== undefined) {
     const capabilities = { dialect: "native", legal_actions: true, round_results: true };
     return { player_id, endpoint, match_token, ...capabilities };
@@ -267,7 +268,7 @@ const ValidateMove = z.object({
 });
 
 /** Another value is accepted too, and is not a legal move. */
-const Input = ValidateMove.extend({ move: WrittenMove.describe("the move as in finishTurn or make_move") });
+const ValidateMoveInput = ValidateMove.extend({ move: WrittenMove.describe("the move as in finishTurn or make_move") });
 
 /** VALIDATE_MOVE: checks whether a move would be legal now, without playing it. */
 const validateMove = (context: RefereeContext): Operation<unknown> =>
@@ -281,7 +282,7 @@ const validateMove = (context: RefereeContext): Operation<unknown> =>
       description:
         "Checks whether a move would be legal now, without making it. Returns valid, and a reason if the move is not legal.",
       plain: ValidateMove,
-      input: Input,
+      input: ValidateMoveInput,
       result: z.object({
         valid: z.boolean(),
         reason: z.string().nullable().describe("why the move is not legal; null if it is legal"),

@@ -17,6 +17,7 @@ import { openBrowser } from "./play/browser.ts";
 import { engineOpponents } from "./play/engines.ts";
 import { BOARD_URI, type GameToolsContext, gameOperations } from "./play/game-tools.ts";
 import { createPlay, type Play, type PlayContext } from "./play/play.ts";
+import { createRematches } from "./play/rematch.ts";
 import { createTurns, type Turns } from "./play/turns.ts";
 import type { Limits } from "./rest/requests.ts";
 import type { Streams } from "./rest/streams.ts";
@@ -133,9 +134,7 @@ async function openPages(
   turns: Turns,
   onVisit: () => void,
 ) {
-  const { gamePages } = await import("./play/game-pages.ts");
-  const { OpenedSeats } = await import("./play/game-pages.ts");
-  const { createRematches } = await import("./play/rematch.ts");
+  const { gamePages, OpenedSeats } = await import("./play/game-pages.ts");
   const { Streams } = await import("./rest/streams.ts");
   const { driver, names } = context;
   const { host } = driver;

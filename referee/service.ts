@@ -48,6 +48,7 @@ import { loadAdvice } from "./sessions/rejections.ts";
 import { REPLY_SCHEMA, type Replies, sqliteReplies } from "./sessions/replies.ts";
 import { SEAT_SCHEMA, seatTable } from "./sessions/seats.ts";
 import { SESSION_SCHEMA, type SessionTable, sessionStore, sessionTable } from "./sessions/session-store.ts";
+import { restState } from "./views.ts";
 
 /** The state that the server of a referee uses. */
 interface Service {
@@ -163,7 +164,6 @@ async function loadRest(service: Service) {
   const { restContext, restRoutes } = await import("./rest/rest-routes.ts");
   const { sessionSocket } = await import("./rest/session-socket.ts");
   const { Streams } = await import("./rest/streams.ts");
-  const { restState } = await import("./views.ts");
   const { server, parts } = openedOf(service);
   const { host, agents, sessions, replies, waits, room } = parts;
   const { options, creations, streams } = service;
@@ -199,7 +199,7 @@ async function orClose<T>(server: Listening, open: () => T): Promise<T> {
 }
 
 /** The parts of a referee. */
-export interface Parts {
+interface Parts {
   readonly peers: DialectClient;
   readonly host: SessionHost;
   readonly agents: AgentDirectory;
@@ -215,7 +215,7 @@ export interface Parts {
 }
 
 /** Creates the parts of a referee with its open store and the server that passes them requests. */
-export function composeParts(
+function composeParts(
   options: ServiceOptions,
   { db, writer }: AgentStore,
   server: Listening,
@@ -333,24 +333,19 @@ const gamesInWords =
 For a game of Codenames in which this server asks the user and the model for each decision, call create_new_game instead. game://rules/{game} has the rules and options of a game.`;
 
 /** Returns the MCP instructions of a session host. */
-export const hostInstructions = (): string =>
-  `This server hosts games between agents, people and bots.\n${gamesInWords()}`;
+const hostInstructions = (): string => `This server hosts games between agents, people and bots.\n${gamesInWords()}`;
 
 /** Returns the MCP instructions of a referee. */
-export const refereeInstructions = (): string =>
+const refereeInstructions = (): string =>
   `This server is a referee of a league: it plays the matches that the league manager assigns to it. get_game_state and game://state/{match_id} show a match. It also hosts games outside of the league.\n${gamesInWords()}`;
 
 /** Tools for the league manager. A session host without a league accepts them but does not list them. */
-export const LEAGUE_TOOLS: ReadonlySet<string> = new Set(["start_game", "league_message"]);
+const LEAGUE_TOOLS: ReadonlySet<string> = new Set(["start_game", "league_message"]);
 
 const SCHEMA = SESSION_SCHEMA + MATCH_SCHEMA + REPLY_SCHEMA + SEAT_SCHEMA + REMATCH_SCHEMA + CODENAMES_SCHEMA;
 
 /** Opens the database of the referee at a port. A separate thread writes its commits. Throws StartError if it cannot be opened. */
-export function openStore(
-  { dataFolder, storeName }: ServiceOptions,
-  port: number,
-  { clock, disk }: AgentProcess,
-): AgentStore {
+function openStore({ dataFolder, storeName }: ServiceOptions, port: number, { clock, disk }: AgentProcess): AgentStore {
   const file = join(dataFolder, `${storeName ?? `referee-${port}`}.sqlite`);
   return disk.openStore(file, SCHEMA, {
     isWrittenByThread: true,
@@ -372,7 +367,7 @@ const INTERVAL_MS = 15_000;
 const EVICT_AFTER_MS = 5 * 60_000;
 
 /** Expires idle sessions, evicts them from memory and removes old replies, immediately and then at intervals. Returns a function that stops it. */
-export function startHousekeeping({ host, replies, expireAfterMs, log, clock }: HousekeepingOptions): Cancel {
+function startHousekeeping({ host, replies, expireAfterMs, log, clock }: HousekeepingOptions): Cancel {
   const run = (): void => {
     host.forgetIdle(EVICT_AFTER_MS);
     host

@@ -147,7 +147,7 @@ export function lastClosedAction(session: Session, rows: readonly RecordedEvent[
 }
 
 /** The actions of the last turn that is closed; empty if there is none. In a simultaneous turn each role acts once. */
-export function lastClosedTurn(session: Session, rows: readonly RecordedEvent[]): readonly Acted[] {
+function lastClosedTurn(session: Session, rows: readonly RecordedEvent[]): readonly Acted[] {
   const { game } = session;
   const turns = game.info.simultaneous ? 2 : 1; // the open turn and the one before it
   const known = actionsFor(session, rows.slice(-turns * game.roles.length - 1), "spectator");

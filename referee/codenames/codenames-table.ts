@@ -7,7 +7,7 @@ import type { Pending, PlayerType } from "./questions.ts";
 /** A game of create_new_game: its players and its open question. */
 export interface LedGame {
   readonly sessionId: string;
-  /** The owner, who needs no game token (owners.ts); null if only the game token identifies the caller. */
+  /** The owner, who needs no game token (`ownerOf` in director.ts); null if only the game token identifies the caller. */
   readonly owner: string | null;
   readonly players: Readonly<Record<Role, PlayerType>>;
   readonly pending: Pending;

@@ -63,7 +63,7 @@ export interface Asker {
    */
   lastRoundTripMs(endpoint: string): number | null;
   /**
-   * Resolves when the player has answered the earlier notifications about its match, or after a short limit (deliveries.ts). null if it has answered all.
+   * Resolves when the player has answered the earlier notifications about its match, or after a short limit (`Deliveries`). null if it has answered all.
    * Never rejects.
    */
   inOrder(player: SeatedPlayer): Promise<void> | null;

@@ -14,7 +14,7 @@ import type { Logger } from "#shared/runtime/process/logger.ts";
 import { createSupervisor, type Supervisor } from "#shared/runtime/process/supervisor.ts";
 import { readOrCreateSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import type { Session } from "#shared/session/session.ts";
-import { type HostedDriver, MatchWithdrawn, playSeats } from "../match/play-match.ts";
+import { type HostedDriver, MatchWithdrawn, playSeats, sessionOf } from "../match/play-match.ts";
 import { GameNotLoaded } from "../sessions/rejections.ts";
 import type { EngineOpponent } from "./engines.ts";
 import type { AvailableBots } from "./play.ts";
@@ -66,8 +66,7 @@ export function createBots({ driver, known, engines, dataFolder, disk, log, cloc
 
   const drive = async (sessionId: string, role: Role, bot: string): Promise<void> => {
     try {
-      const session = driver.host.read(sessionId)?.session;
-      if (!session) throw new Error(`session ${sessionId} is not in the log`);
+      const session = sessionOf(driver, sessionId);
       const endpoint = known.get(bot) ?? (await processes.endpointOf(bot));
       const secret = known.has(bot) ? null : readOrCreateSecret({ disk, ids: driver.ids }, secretFile);
       const order = { ...orderFor(driver.host, session, role, { bot, endpoint, secret }), timeouts };

@@ -234,7 +234,7 @@ function acceptedValue<T>(result: Result<T, Rejection>): T {
 }
 
 /** The data of the routes for new games, invitations, names, histories and rematches. */
-export interface GameRoutesContext {
+interface GameRoutesContext {
   readonly playing: PlayContext;
   readonly opened: OpenedSeats;
   readonly rematches: Rematches;
@@ -252,7 +252,7 @@ interface FoundGame {
 type FindGame = (request: Request, response: Response) => Promise<FoundGame>;
 
 /** Adds the routes for the choice of a game, invitations, names of people, the moves of a game and rematches. `find` throws NOT_FOUND. */
-export function addGameRoutes(app: Express, routes: GameRoutesContext, limits: Limits, find: FindGame): void {
+function addGameRoutes(app: Express, routes: GameRoutesContext, limits: Limits, find: FindGame): void {
   const { playing, opened, rematches } = routes;
   const seat = async (request: Request, response: Response): Promise<SeatAccess> => {
     const { stored, viewer } = await find(request, response);
@@ -355,7 +355,7 @@ export class OpenedSeats {
  * How the other players of a game get their seats, for the seat of the person who has created it. Empty for other seats. A person that
  * creates a game hands out its links, also in games with hidden information.
  */
-export function invitationsFor(
+function invitationsFor(
   context: PlayContext,
   opened: OpenedSeats,
   gameId: string,
@@ -387,7 +387,7 @@ const rankOf = ({ id }: { readonly id: string }): number =>
   WELL_KNOWN.includes(id) ? WELL_KNOWN.indexOf(id) : WELL_KNOWN.length;
 
 /** What a person can choose for a new game of this process, well-known games first. */
-export const newGameDocument = (bots: Pick<AvailableBots, "opponentsIn">): NewGameDocument => ({
+const newGameDocument = (bots: Pick<AvailableBots, "opponentsIn">): NewGameDocument => ({
   games: [...knownGames()]
     .sort((one, other) => rankOf(one) - rankOf(other))
     .map((game) => ({

@@ -1,4 +1,4 @@
-/** Example requests of the API with their complete answers. Each answer is checked against its schema (documents.ts). */
+/** Example requests of the API with their complete answers. Each answer is checked against its schema (openapi.ts). */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import * as documents from "./openapi.ts";

@@ -199,7 +199,7 @@ const state = z.unknown().describe("the state of the game as the caller may see 
 const sessionId = z.string();
 
 export const Health = z.strictObject({ status: z.literal("ok") });
-export const Readiness = z.strictObject({ status: z.enum(["ready", "starting"]) });
+const Readiness = z.strictObject({ status: z.enum(["ready", "starting"]) });
 
 export const RegisteredAgent = z.strictObject({
   agent_id: z.string(),

@@ -92,7 +92,7 @@ function addSessionRoutes(rest: RestContext, app: Express): void {
 }
 
 /** The parts that the REST API uses. */
-export interface RestDependencies {
+interface RestDependencies {
   readonly host: SessionHost;
   readonly agents: AgentDirectory;
   readonly sessions: SessionTable;
@@ -117,7 +117,7 @@ export interface RestContext extends RestDependencies {
 }
 
 /** `POST /sessions` */
-export async function createSession(rest: RestContext, request: Request, response: Response): Promise<void> {
+async function createSession(rest: RestContext, request: Request, response: Response): Promise<void> {
   const agentId = await callerOf(rest, request, response);
   await rest.limits.creation(request, response);
   const body = await bodyOf(request, response);
@@ -178,7 +178,7 @@ function faultOfParticipants({ id, roles }: Game, participants: Readonly<Record<
 }
 
 /** `POST /sessions/:id/actions` */
-export async function submitAction(rest: RestContext, request: Request, response: Response): Promise<void> {
+async function submitAction(rest: RestContext, request: Request, response: Response): Promise<void> {
   const agentId = await callerOf(rest, request, response);
   const actor = actorOf(rest, request.params.id, agentId);
   const body = await bodyOf(request, response);
@@ -235,7 +235,7 @@ async function acted(
 }
 
 /** `GET /sessions` */
-export async function listSessions(rest: RestContext, request: Request, response: Response): Promise<void> {
+async function listSessions(rest: RestContext, request: Request, response: Response): Promise<void> {
   const agentId = await callerOf(rest, request, response);
   const { agent_id = agentId, limit, before } = parseQuery(ListQuery, request.query);
   if (agent_id !== agentId) throw restErrorOf(rejection("NOT_PERMITTED", "An agent may list only its own sessions"));
@@ -243,7 +243,7 @@ export async function listSessions(rest: RestContext, request: Request, response
 }
 
 /** `GET /sessions/:id/state`, with `wait_after_tick` as a long poll. */
-export async function readState(rest: RestContext, request: Request, response: Response): Promise<void> {
+async function readState(rest: RestContext, request: Request, response: Response): Promise<void> {
   const { host, waits } = rest;
   const agentId = await callerOf(rest, request, response);
   const { stored, viewer } = viewerOf(host, request.params.id, agentId);
@@ -257,13 +257,13 @@ export async function readState(rest: RestContext, request: Request, response: R
 }
 
 /** `GET /sessions/:id/log` */
-export async function readLog(rest: RestContext, request: Request, response: Response): Promise<void> {
+async function readLog(rest: RestContext, request: Request, response: Response): Promise<void> {
   const { stored, viewer } = viewerOf(rest.host, request.params.id, await callerOf(rest, request, response));
   response.json(restLog(stored, viewer));
 }
 
 /** `GET /sessions/:id/events`, a stream of Server-Sent Events. */
-export async function watchSession(rest: RestContext, request: Request, response: Response): Promise<void> {
+async function watchSession(rest: RestContext, request: Request, response: Response): Promise<void> {
   const { stored, viewer } = viewerOf(rest.host, request.params.id, await callerOf(rest, request, response));
   const query = { last_event_id: request.headers["last-event-id"] ?? request.query.last_event_id };
   const { last_event_id = null } = parseQuery(EventsQuery, query);
@@ -272,7 +272,7 @@ export async function watchSession(rest: RestContext, request: Request, response
 }
 
 /** The metrics of the process, its sessions and requests, which `GET /metrics` returns in Prometheus form. */
-export interface Metrics {
+interface Metrics {
   readonly contentType: string;
   text(): Promise<string>;
   /** Counts an accepted action, by template. */
@@ -287,7 +287,7 @@ interface Gauges {
   readonly waitingCalls: () => number;
 }
 
-export function createMetrics({ sessionsInMemory, eventStreams, waitingCalls }: Gauges): Metrics {
+function createMetrics({ sessionsInMemory, eventStreams, waitingCalls }: Gauges): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -325,7 +325,7 @@ export function createMetrics({ sessionsInMemory, eventStreams, waitingCalls }: 
 }
 
 /** A handler that measures the duration of requests, except long polls and streams, and forbids caching. */
-export const timed =
+const timed =
   (metrics: Metrics, clock: Clock): RequestHandler =>
   (request: Request, response: Response, next: NextFunction) => {
     const startedAt = clock.monotonic();

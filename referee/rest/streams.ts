@@ -169,7 +169,7 @@ function* clientsOf(bySession: ReadonlyMap<string, SessionStreams>): Iterable<St
 }
 
 /** An event in the formats of the clients. Each text is created once for all clients. */
-export interface StreamEvent {
+interface StreamEvent {
   /** A Server-Sent Event. */
   readonly sent: () => Buffer;
   /** A frame of a WebSocket. */
@@ -177,7 +177,7 @@ export interface StreamEvent {
 }
 
 /** A client that receives the events of a session. */
-export interface StreamClient {
+interface StreamClient {
   send(event: StreamEvent): void;
   /** Sends bytes that have no meaning, because proxies close connections without traffic. */
   keepAlive(): void;
@@ -191,13 +191,13 @@ export interface StreamClient {
 const MAX_UNREAD_BYTES = 1024 * 1024;
 
 /** `data` is JSON text. */
-export const streamEvent = (id: number, event: string, data: string): StreamEvent => ({
+const streamEvent = (id: number, event: string, data: string): StreamEvent => ({
   sent: memoized(() => Buffer.from(`id: ${id}\nevent: ${event}\ndata: ${data}\n\n`)),
   frame: memoized(() => `{"event":${JSON.stringify(event)},"event_id":${id},"data":${data}}`),
 });
 
 /** The client of a response that sends Server-Sent Events. */
-export function responseClient(response: ServerResponse): StreamClient {
+function responseClient(response: ServerResponse): StreamClient {
   const write = (text: string | Buffer): void => {
     if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
     else response.write(text);
