@@ -38,7 +38,7 @@ export interface MatchBot extends BotObject {
 /** A bot that is ready to play. */
 export interface LoadedBot {
   readonly name: string;
-  /** Identifies the version of the bot (bot-hash.ts). Undefined for a person, or if a file of the bot cannot be read. */
+  /** Identifies the version of the bot (`hashOfFiles`). Undefined for a person, or if a file of the bot cannot be read. */
   readonly hash?: string | undefined;
   /** The ids of the games that it plays; absent if it plays all games, also those that this process does not know. */
   readonly games?: readonly string[];

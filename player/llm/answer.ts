@@ -8,13 +8,13 @@ import type { Completion } from "#shared/rpc/llm/completions.ts";
 /** The reasons why an answer of a model is not an action. */
 export const answerFaults = ["refusal", "no_action", "truncated", "illegal_move"] as const;
 
-export interface AnswerFault {
+interface AnswerFault {
   readonly cause: (typeof answerFaults)[number];
   readonly detail: string;
 }
 
 /** The turn for which an answer is read. */
-export interface AnsweredTurn {
+interface AnsweredTurn {
   readonly game: Game;
   readonly view: unknown;
   readonly role: Role;

@@ -331,7 +331,7 @@ interface LlmResources {
   record(info: MatchInfo, system: string): Recorder;
 }
 
-/** The version of the texts in this file. Raise it with each change of a text or of the format, because records name the version of their prompts. */
+/** The version of the texts of the prompts. Raise it with each change of a text or of the format, because records name the version of their prompts. */
 const PROMPT_VERSION = 1;
 
 /** The schema is the same for every turn and game, because endpoints compile each schema, which takes seconds. */

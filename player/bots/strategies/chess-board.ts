@@ -16,7 +16,7 @@ export interface Board {
   readonly kings: [white: number, black: number];
 }
 
-export const [PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING] = [1, 2, 3, 4, 5, 6];
+const [PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING] = [1, 2, 3, 4, 5, 6];
 export const OFF_BOARD = 0x88;
 const LETTERS = ".pnbrqk";
 
@@ -72,7 +72,7 @@ const STRAIGHTS = [1, 16, -1, -16];
 const ALL_STEPS = [...DIAGONALS, ...STRAIGHTS];
 
 /** Returns whether a side (1 or -1) attacks a square. */
-export function isAttacked({ squares }: Board, square: number, by: 1 | -1): boolean {
+function isAttacked({ squares }: Board, square: number, by: 1 | -1): boolean {
   for (const side of [-1, 1]) {
     const from = square - by * 16 + side;
     if ((from & OFF_BOARD) === 0 && squares[from] === by * PAWN) return true;
