@@ -80,10 +80,7 @@ const capabilities: readonly Capability[] = [
 
 /** Files that do not take capabilities as arguments, because simulations do not run them, each with a reason. */
 const EXEMPT_FILES: readonly (readonly [files: RegExp, reason: string])[] = [
-  [
-    /^shared\/web\/(boards|layout|league|live|lobby|match|play|site|steps|texts|transports)\//,
-    "runs in a browser, as a client of the session host or the manager",
-  ],
+  [/^shared\/web\/[\w-]+\//, "runs in a browser, as a client of the session host or the manager"],
   [/^shared\/runtime\/process\/parent-watchdog\.ts$/, "ends a process whose parent has ended, on a separate thread"],
   [/^player\/bot-process\/(main|guard)\.ts$/, "the entry point of the process of a bot, and its watching thread"],
   [/^scripts\/bench\//, "measures real processes"],

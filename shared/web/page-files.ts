@@ -55,7 +55,7 @@ export const PAGE_FILES: Readonly<Record<PageKind, PageFiles>> = {
   ratings: leaguePage("league/ratings-page.tsx", "intervals", "charts"),
   points: leaguePage("league/points-page.tsx", "charts"),
   match: { ...matchPage, styles: [STEPS_STYLE, ...matchPage.styles], hasBoard: true },
-  operator: leaguePage("operator/operator-page.tsx", "operator"),
+  operator: leaguePage("league/operator-page.tsx", "operator"),
   games: { entry: "site/games-main.tsx", styles: ["styles/play/games.css", "styles/play/new-game.css"] },
   game: { entry: "site/board-main.tsx", styles: [STEPS_STYLE, "styles/play/play.css"], hasBoard: true },
   play: {

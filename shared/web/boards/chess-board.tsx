@@ -166,7 +166,7 @@ interface Props {
 }
 
 /** Asks for the piece of a promotion. The dialog of the browser keeps the focus inside and closes on Escape. */
-export function Promotion({ color, choices, onChoose, onCancel }: Props): JSX.Element {
+function Promotion({ color, choices, onChoose, onCancel }: Props): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
@@ -187,7 +187,7 @@ export function Promotion({ color, choices, onChoose, onCancel }: Props): JSX.El
 }
 
 /** A dragged piece. The position is in pixels of the window. */
-export interface Drag {
+interface Drag {
   readonly from: string;
   readonly x: number;
   readonly y: number;
@@ -205,7 +205,7 @@ interface Dragging {
 const THRESHOLD_PX = 6;
 
 /** Dragging from cell to cell by mouse, pen or touch. A drop outside all cells is reported as "". */
-export function useDrag(onStart: (from: string) => void, onDrop: (from: string, to: string) => void): Dragging {
+function useDrag(onStart: (from: string) => void, onDrop: (from: string, to: string) => void): Dragging {
   const [drag, setDrag] = useState<Drag | null>(null);
   const dropped = useRef(false);
   const stop = useRef(() => {});

@@ -189,7 +189,7 @@ function printed(word: string): Printed {
 const NUMBERS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0, "unlimited"] as const;
 
 /** The letter of an identity on its cards, for people who do not see its colour. */
-export const LETTERS: Readonly<Record<Identity, string>> = { red: "R", blue: "B", neutral: "–", assassin: "✕" };
+const LETTERS: Readonly<Record<Identity, string>> = { red: "R", blue: "B", neutral: "–", assassin: "✕" };
 
 const IDENTITIES: Readonly<Record<Identity, string>> = {
   red: "red agent",
@@ -197,13 +197,13 @@ const IDENTITIES: Readonly<Record<Identity, string>> = {
   neutral: "bystander",
   assassin: "assassin",
 };
-export const identityInWords = (identity: Identity): string => IDENTITIES[identity];
+const identityInWords = (identity: Identity): string => IDENTITIES[identity];
 
 /** Returns a clue as people write it: "OCEAN 2". */
-export const clueInWords = ({ word, number }: Clue): string => `${word} ${number}`;
+const clueInWords = ({ word, number }: Clue): string => `${word} ${number}`;
 
 /** The meaning of the letters and colours. */
-export const Legend = (): JSX.Element => (
+const Legend = (): JSX.Element => (
   <ul class="legend" aria-label="Key">
     {(Object.keys(IDENTITIES) as Identity[]).map((identity) => (
       <li key={identity}>
@@ -217,7 +217,7 @@ export const Legend = (): JSX.Element => (
 );
 
 /** The turns with a clue or without one because it was given up, the newest first. */
-export function History({ turns }: { readonly turns: readonly CodenamesTurn[] }): JSX.Element | null {
+function History({ turns }: { readonly turns: readonly CodenamesTurn[] }): JSX.Element | null {
   const shown = turns.filter(({ clue, skipped }) => clue !== null || skipped !== null);
   if (shown.length === 0) return null;
   return (
@@ -257,7 +257,7 @@ interface ClueProps {
 }
 
 /** Not a form, because hosts show boards in sandboxed frames in which forms cannot be submitted. */
-export function ClueFields({ isSending, onGive }: ClueProps): JSX.Element {
+function ClueFields({ isSending, onGive }: ClueProps): JSX.Element {
   const [word, setWord] = useState("");
   const [number, setNumber] = useState<Clue["number"]>(1);
   const isReady = word.trim() !== "" && !isSending;

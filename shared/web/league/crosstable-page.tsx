@@ -14,7 +14,7 @@ import {
 import { matchPath, playerPath } from "#shared/web/texts/league-texts.ts";
 
 /** The cell at which the mouse or the focus is, by row and column. */
-export type Position = readonly [row: number, column: number] | null;
+type Position = readonly [row: number, column: number] | null;
 
 /** The results of all players against all others. */
 export function CrosstablePage({ document, problem }: PageProps<CrosstableDocument>): JSX.Element {
@@ -129,7 +129,7 @@ type Drawn = ReadonlyMap<string, DrawnRow>;
  * The table itself. It may have 10,000 cells, of which a result changes two, and a change of ranks some hundred. Preact skips a node that is the same
  * object as before, so the nodes of rows and cells with the same content are used again.
  */
-export function CrosstableGrid({ document, texts, onAt }: Props): JSX.Element {
+function CrosstableGrid({ document, texts, onAt }: Props): JSX.Element {
   const { rows, columns, first_column } = document;
   const table = useRef<HTMLTableElement>(null);
   const drawn = useRef<Drawn>(new Map());
@@ -277,7 +277,7 @@ const LEADING = 3;
  * Marks the column and the row of a cell, and returns its position. It changes the elements directly, because drawing the table again at each movement
  * of the mouse would be slow.
  */
-export function showPosition(table: HTMLTableElement | null, target: EventTarget | null): Position {
+function showPosition(table: HTMLTableElement | null, target: EventTarget | null): Position {
   const cell = target instanceof Element ? target.closest("td, th") : null;
   const row = cell?.closest("tbody tr") as HTMLTableRowElement | null | undefined;
   const column = (cell as HTMLTableCellElement | null)?.cellIndex ?? -1;
@@ -303,7 +303,7 @@ const STEPS: Readonly<Record<string, readonly [rows: number, columns: number]>> 
  * Moves the focus to the next result in the direction of an arrow key. One result is a tab stop, because a table may have thousands. Without an event
  * only makes sure that there is a tab stop.
  */
-export function moveFocus(table: HTMLTableElement | null, event: KeyboardEvent | null): void {
+function moveFocus(table: HTMLTableElement | null, event: KeyboardEvent | null): void {
   const body = table?.tBodies[0];
   const stops = [...(body?.querySelectorAll<HTMLAnchorElement>('td a[tabindex="0"]') ?? [])];
   if (event === null) {
@@ -346,7 +346,7 @@ function nextLink(
  * Notes which result has the focus before the table is drawn again. Returns a function that gives the focus back, because the result may then be in
  * another cell.
  */
-export function heldFocus(table: HTMLTableElement | null): () => void {
+function heldFocus(table: HTMLTableElement | null): () => void {
   const active = document.activeElement;
   if (!table || !(active instanceof HTMLAnchorElement) || !table.contains(active)) return () => {};
   const address = active.getAttribute("href");

@@ -129,7 +129,7 @@ interface MatchLogProps {
 }
 
 /** A line that says whether the log is verified. It unfolds to what the server has verified, the files for download, and the entries of the log with their hashes. */
-export function MatchLog({ league, matchId, log }: MatchLogProps): JSX.Element {
+function MatchLog({ league, matchId, log }: MatchLogProps): JSX.Element {
   const path = matchPath(league, matchId);
   const [isOpen, open] = useState(false);
   return (
@@ -242,7 +242,7 @@ interface FaultsProps {
 }
 
 /** Why players lost by forfeit, with the answers that they have sent. */
-export function Faults({ league, faults }: FaultsProps): JSX.Element | null {
+function Faults({ league, faults }: FaultsProps): JSX.Element | null {
   if (faults.length === 0) return null;
   return (
     <section class="match-faults">
@@ -280,7 +280,7 @@ const RETRY_MS = 2_000;
  * Returns the frames of a match. The document has the last one; missing ones are fetched, so that there is neither a gap nor a double. A frame that is
  * not loaded yet is undefined. `path` is the path of the document.
  */
-export function useFrames({ game, current }: Pick<MatchDocument, "game" | "current">, path: string) {
+function useFrames({ game, current }: Pick<MatchDocument, "game" | "current">, path: string) {
   const known = useRef<Known>({ session: "", frames: [], isFetching: false });
   const [, redraw] = useState(0);
   const session = game?.game_id ?? "";

@@ -150,7 +150,7 @@ interface OperatorActionsProps extends ActionProps {
 }
 
 /** The actions that the state of the league allows. */
-export function OperatorActions({ others, ...props }: OperatorActionsProps): JSX.Element {
+function OperatorActions({ others, ...props }: OperatorActionsProps): JSX.Element {
   const { can } = props.document;
   return (
     <div class="operator-actions">
@@ -306,7 +306,7 @@ function RemovePlayer({ document, players, isBusy, onCall }: ActionProps): JSX.E
 }
 
 /** Annulling a match, and adding one: together they play a match again. */
-export function MatchActions(props: ActionProps): JSX.Element {
+function MatchActions(props: ActionProps): JSX.Element {
   return (
     <>
       <AnnulMatch {...props} />
@@ -415,12 +415,7 @@ interface ExtendProps extends Pick<ActionProps, "isBusy" | "onCall"> {
 }
 
 /** Raises an option of the format. The field keeps what is typed; the number is checked when the button is pressed. */
-export function Extend({
-  option: { option, text, value, matches_each },
-  matches,
-  isBusy,
-  onCall,
-}: ExtendProps): JSX.Element {
+function Extend({ option: { option, text, value, matches_each }, matches, isBusy, onCall }: ExtendProps): JSX.Element {
   const [typed, setTyped] = useState<string | null>(null);
   const [fault, setFault] = useState("");
   const shown = typed ?? String(value + 1);
@@ -463,12 +458,12 @@ export function Extend({
 }
 
 /** A player as the operator sees it. */
-export interface KnownPlayer {
+interface KnownPlayer {
   readonly player_id: string;
   readonly display_name: string;
 }
 
-export interface ActionProps {
+interface ActionProps {
   readonly document: OperatorDocument;
   readonly players: readonly KnownPlayer[];
   readonly isBusy: boolean;
@@ -483,7 +478,7 @@ interface ActionBoxProps {
 }
 
 /** One action with its consequences. */
-export function ActionBox({ title, text, children }: ActionBoxProps): JSX.Element {
+function ActionBox({ title, text, children }: ActionBoxProps): JSX.Element {
   const id = useId();
   return (
     <section class="box operator-action" aria-labelledby={id}>
@@ -495,7 +490,7 @@ export function ActionBox({ title, text, children }: ActionBoxProps): JSX.Elemen
 }
 
 /** What is wrong with the input of an action; empty if nothing is. */
-export const InputFault = ({ text }: { readonly text: string }): JSX.Element => (
+const InputFault = ({ text }: { readonly text: string }): JSX.Element => (
   <p class="input-fault" role="alert">
     {text}
   </p>
@@ -508,7 +503,7 @@ interface SelectProps {
   readonly onChange: (playerId: string) => void;
 }
 
-export function PlayerSelect({ label, players, value, onChange }: SelectProps): JSX.Element {
+function PlayerSelect({ label, players, value, onChange }: SelectProps): JSX.Element {
   return (
     <label>
       {label}
@@ -525,4 +520,4 @@ export function PlayerSelect({ label, players, value, onChange }: SelectProps): 
 }
 
 /** The name of a player in a sentence. */
-export const Name = ({ text }: { readonly text: string }): JSX.Element => <bdi>{visibleText(text)}</bdi>;
+const Name = ({ text }: { readonly text: string }): JSX.Element => <bdi>{visibleText(text)}</bdi>;

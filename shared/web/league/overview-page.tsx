@@ -161,7 +161,7 @@ interface HowToJoinProps {
 }
 
 /** How programs and people join a league. */
-export function HowToJoin({ league, joining }: HowToJoinProps): JSX.Element {
+function HowToJoin({ league, joining }: HowToJoinProps): JSX.Element {
   const address = addressOf(joining);
   const page = `${address}/play?league=${encodeURIComponent(league.league_id)}`;
   const code = joining.needs_join_code ? " --join-code CODE" : "";
@@ -236,7 +236,7 @@ const Command = ({ text }: { readonly text: string }): JSX.Element => (
 const POINTS = ["0", "½", "1", "1½", "2"];
 
 /** The result so far of a league that tests a hypothesis. */
-export function TestResultBox({ test }: { readonly test: TestResult }): JSX.Element {
+function TestResultBox({ test }: { readonly test: TestResult }): JSX.Element {
   const most = Math.max(1, ...test.pairs);
   return (
     <section class="box" aria-labelledby="test-heading">
@@ -268,7 +268,7 @@ interface MatchListProps {
 }
 
 /** Matches as links to their pages, with their results. */
-export function MatchList({ league, matches }: MatchListProps): JSX.Element {
+function MatchList({ league, matches }: MatchListProps): JSX.Element {
   const list = useRef<HTMLUListElement>(null);
   useRowMotion(list);
   return (

@@ -138,7 +138,7 @@ interface Props {
 }
 
 /** The results against each opponent. */
-export function OpponentsOfPlayer({ document }: Props): JSX.Element | null {
+function OpponentsOfPlayer({ document }: Props): JSX.Element | null {
   const { league, opponents, further_opponents } = document;
   if (opponents.length === 0) return null;
   return (
@@ -184,7 +184,7 @@ export function OpponentsOfPlayer({ document }: Props): JSX.Element | null {
 }
 
 /** The matches of the player: those that are played, the completed ones from the last to the first, then the next ones. */
-export function MatchesOfPlayer({ document }: Props): JSX.Element {
+function MatchesOfPlayer({ document }: Props): JSX.Element {
   const { rows } = document;
   return (
     <section>
@@ -265,7 +265,7 @@ interface ErrorProps {
 }
 
 /** The last match that the player has lost by its fault, with the request and the answer. */
-export function LastErrorBox({ league, error }: ErrorProps): JSX.Element {
+function LastErrorBox({ league, error }: ErrorProps): JSX.Element {
   const { text, advice, match_id, opponents, role, request, step, detail, answer, position } = error;
   return (
     <section class="box player-error" aria-labelledby="last-error">
@@ -312,7 +312,7 @@ function Untrusted({ label, text }: { readonly label: string; readonly text: str
 }
 
 /** The faults of a player by cause. */
-export function FaultsOfPlayer({ faults }: { readonly faults: readonly FaultCount[] }): JSX.Element {
+function FaultsOfPlayer({ faults }: { readonly faults: readonly FaultCount[] }): JSX.Element {
   const total = faults.reduce((sum, { count }) => sum + count, 0);
   return (
     <section class="box">
@@ -337,7 +337,7 @@ interface AnswersProps {
 }
 
 /** How long the player takes for its turns. */
-export function AnswerTimes({ league, answers }: AnswersProps): JSX.Element {
+function AnswerTimes({ league, answers }: AnswersProps): JSX.Element {
   const { matches, turns, median_ms, p95_ms, slowest, invalid } = answers;
   return (
     <section class="box">

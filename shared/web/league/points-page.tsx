@@ -137,7 +137,7 @@ const NAMES = 160;
 const WIDE = 700;
 
 /** A line chart. Its size follows the window, so that texts keep their size. */
-export function PointsChart({ document, chosen }: Props): JSX.Element {
+function PointsChart({ document, chosen }: Props): JSX.Element {
   const { positions, series, unit } = document;
   const box = useRef<HTMLDivElement>(null);
   const size = textSize();
@@ -249,15 +249,7 @@ const shortened = (name: string): string => {
 };
 
 /** The marker of a line. Each line has a different marker, for readers who do not see the colours. */
-export function Marker({
-  index,
-  x,
-  y,
-}: {
-  readonly index: number;
-  readonly x: number;
-  readonly y: number;
-}): JSX.Element {
+function Marker({ index, x, y }: { readonly index: number; readonly x: number; readonly y: number }): JSX.Element {
   const shape = SHAPES[index % SHAPES.length] as string;
   return <path class={`marker marker-${index + 1}`} d={shape} transform={`translate(${x} ${y})`} />;
 }
@@ -273,7 +265,7 @@ const SHAPES = [
 ];
 
 /** Returns round values from 0 to `most` for the marks of an axis, about `count` of them. All are whole numbers. */
-export function ticks(most: number, count: number): readonly number[] {
+function ticks(most: number, count: number): readonly number[] {
   const rough = most / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)));
   const step = Math.max(1, [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough) ?? 10 * power);

@@ -142,7 +142,7 @@ function Unpaired({ league, round }: { readonly league: LeagueHeader; readonly r
 const roundPath = (league: LeagueHeader, roundId: number): string => leaguePath(league, `schedule?round=${roundId}`);
 
 /** The links to the other rounds: the neighbours, the current one, and the list of all. */
-export function RoundLinks({ document }: { readonly document: ScheduleDocument }): JSX.Element | null {
+function RoundLinks({ document }: { readonly document: ScheduleDocument }): JSX.Element | null {
   const { league, round, rounds, last_round, current_round, has_all } = document;
   const shown = round?.round_id ?? null;
   if (last_round <= 1 && !has_all) return null;
