@@ -5,7 +5,7 @@ import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import type { SessionHost } from "../sessions/host.ts";
 import type { ReceivedMessage } from "../testing/match.ts";
 import { publishedFault, type SeatedPlayer } from "./ask.ts";
-import { askForMove, type Match, MatchWithdrawn, sessionOf } from "./play-match.ts";
+import { askForMove, type DrivenMatch, MatchWithdrawn, sessionOf } from "./play-match.ts";
 import { startTestMatch } from "./testing/test-match.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
@@ -43,7 +43,7 @@ async function ask(
     },
   };
   const driver = { ...test.driver, host: recording };
-  const match: Match = { ...test.match, signal, closedRounds: 2 };
+  const match: DrivenMatch = { ...test.match, signal, closedRounds: 2 };
   const player = match.players[0] as SeatedPlayer;
   const acted = await askForMove(driver, match, sessionOf(driver, sessionId), player);
   const result = acted.ok ? ok(acted.value.tick) : err(publishedFault(acted.error, player.matchToken));

@@ -73,7 +73,7 @@ export async function playSeats(
  * reference to the session while it waits, so that the host can remove an abandoned session from memory. It reads the session and
  * subscribes to the next commit in the same turn of the event loop, so that it misses no commit.
  */
-function nextStep(driver: HostedDriver, match: Match, sessionId: string): Promise<unknown> | null {
+function nextStep(driver: HostedDriver, match: DrivenMatch, sessionId: string): Promise<unknown> | null {
   const session = sessionOf(driver, sessionId);
   if (session.status === "completed") return null;
   const due = dueIn(match, session);
@@ -89,14 +89,14 @@ function matchOf(
   players: readonly SeatedPlayer[],
   listeners: readonly SeatedPlayer[],
   signal: AbortSignal,
-): Match {
+): DrivenMatch {
   const closedRounds = game.rounds?.(state).length ?? 0;
   const records = { answerTimes: new MatchAnswerTimes(), knownHistory: new KnownHistory() };
   return { order, game, options, players, listeners, signal, closedRounds, ...records };
 }
 
 /** The players that are to act. */
-const dueIn = ({ players }: Match, { game, state }: Session): readonly SeatedPlayer[] =>
+const dueIn = ({ players }: DrivenMatch, { game, state }: Session): readonly SeatedPlayer[] =>
   rolesToAct(game, state).flatMap((role) => players.find((player) => player.role === role) ?? []);
 
 /** The faults of players whose endpoint belongs to another player now (PROTOCOL.md, section 3). They cannot be asked. */
@@ -111,7 +111,7 @@ const faultsOfAbsent = ({ roles }: StartGame): readonly Fault[] =>
     }));
 
 /** Invites all players at the same time. Resolves with the faults of players that have not accepted. */
-async function inviteAll(driver: MatchDriver, match: Match): Promise<readonly Fault[]> {
+async function inviteAll(driver: MatchDriver, match: DrivenMatch): Promise<readonly Fault[]> {
   const { join_ms } = match.order.timeouts;
   const answers = await Promise.all(
     match.players.map(async (player) => {
@@ -128,7 +128,7 @@ async function inviteAll(driver: MatchDriver, match: Match): Promise<readonly Fa
  */
 async function playTurn(
   driver: MatchDriver,
-  match: Match,
+  match: DrivenMatch,
   session: Session,
   due: readonly SeatedPlayer[],
 ): Promise<Session> {
@@ -159,7 +159,11 @@ function recordedFault({ onFault }: MatchDriver, player: SeatedPlayer, fault: As
 }
 
 /** The faults among the results of one turn. Notifies each player that has timed out. Throws MatchWithdrawn if the match was withdrawn. */
-function faultsIn(driver: MatchDriver, match: Match, results: readonly Result<unknown, Fault>[]): readonly Fault[] {
+function faultsIn(
+  driver: MatchDriver,
+  match: DrivenMatch,
+  results: readonly Result<unknown, Fault>[],
+): readonly Fault[] {
   stopIfWithdrawn(match);
   const faults = results.flatMap((result) => (result.ok ? [] : [result.error]));
   for (const fault of faults) if (fault.code === "G002") notifyTimeout(driver, match, fault);
@@ -192,7 +196,7 @@ const MAX_INVITATIONS = 10;
  */
 export async function askForMove(
   driver: MatchDriver,
-  match: Match,
+  match: DrivenMatch,
   session: Session,
   player: SeatedPlayer,
 ): Promise<Result<Session, AskFault>> {
@@ -269,7 +273,7 @@ function clockField({ turnClocks }: Session, { role }: SeatedPlayer, spentMs: nu
 /** Submits the move of a player. Returns the session after the move, or the reason why the move is illegal. */
 async function submit(
   driver: MatchDriver,
-  match: Match,
+  match: DrivenMatch,
   { id, turnTick }: Session,
   { role }: SeatedPlayer,
   move: unknown,
@@ -305,7 +309,7 @@ export interface HostedDriver extends MatchDriver {
 }
 
 /** A match under way. */
-export interface Match {
+export interface DrivenMatch {
   readonly order: StartGame;
   readonly game: Game;
   /** The options of the session, including the defaults for options that the order does not set. */
@@ -326,7 +330,7 @@ export interface Match {
 export class MatchWithdrawn extends Error {}
 
 /** Throws MatchWithdrawn if the match was withdrawn. */
-function stopIfWithdrawn({ signal, order }: Match): void {
+function stopIfWithdrawn({ signal, order }: DrivenMatch): void {
   if (signal.aborted) throw new MatchWithdrawn(matchRef(order.league_id, order.match_id));
 }
 
@@ -390,7 +394,7 @@ function contactOf(
 }
 
 /** The payload of a player's GAME_INVITE. The referee waits `limitMs` for the answer. */
-export function invitationFor({ order, options }: Match, player: SeatedPlayer, limitMs: number): GameInvite {
+export function invitationFor({ order, options }: DrivenMatch, player: SeatedPlayer, limitMs: number): GameInvite {
   return {
     league_id: order.league_id,
     round_id: order.round_id,
@@ -414,7 +418,7 @@ export function invitationFor({ order, options }: Match, player: SeatedPlayer, l
  * `time_limit_seconds`, `last_round_trip_ms`, the `clock` of a match with clocks and, in a repetition, `error`.
  */
 export function turnFor(
-  { order, game, closedRounds, knownHistory }: Match,
+  { order, game, closedRounds, knownHistory }: DrivenMatch,
   session: Session,
   { role, wantsLegalActions, wantsDeltaViews = false }: SeatedPlayer,
 ) {
@@ -437,7 +441,7 @@ const playerIds = (order: StartGame): Record<Role, string> =>
   Object.fromEntries(Object.entries(order.roles).map(([role, { player_id }]) => [role, player_id]));
 
 /** Notifies the players that all have accepted and the match begins. Does not wait for the delivery. */
-function notifyStart({ asker }: MatchDriver, match: Match): void {
+function notifyStart({ asker }: MatchDriver, match: DrivenMatch): void {
   const { order, options, players } = match;
   const payloadFor = ({ moveMs }: SeatedPlayer) => ({
     league_id: order.league_id,
@@ -455,7 +459,7 @@ function notifyStart({ asker }: MatchDriver, match: Match): void {
 }
 
 /** Notifies a player that it has lost the match because it did not answer in time. Does not wait for the delivery. */
-function notifyTimeout({ asker }: MatchDriver, { order, players }: Match, { role, cause, detail }: Fault): void {
+function notifyTimeout({ asker }: MatchDriver, { order, players }: DrivenMatch, { role, cause, detail }: Fault): void {
   const { league_id, match_id, timeouts } = order;
   const payload = { league_id, match_id, ...protocolError("G002", detail, { match_id, role, cause }) };
   const player = players.find((seated) => seated.role === role);
@@ -463,7 +467,7 @@ function notifyTimeout({ asker }: MatchDriver, { order, players }: Match, { role
 }
 
 /** Notifies the listeners of the rounds that the last turn has closed. Does not wait for the delivery. */
-function notifyRounds({ asker }: MatchDriver, match: Match, session: Session): void {
+function notifyRounds({ asker }: MatchDriver, match: DrivenMatch, session: Session): void {
   const { order, listeners } = match;
   const closed = roundResults(order, session, match.closedRounds);
   match.closedRounds += closed.length;

@@ -170,8 +170,6 @@ function finishTurn(context: GameToolsContext): Operation<unknown> {
   });
 }
 
-/** The results of the tools for games outside of leagues: structured content, text and the board. */
-
 /** The structured content of a game for a role. */
 const shownGame = (play: Play, stored: StoredSession, role: Role, next: Next): Shown =>
   ({ ...play.view(stored, role), next }) as Shown;
@@ -332,8 +330,6 @@ function advice(view: GameView, next: Next): string | null {
 /** The text of a wait that has timed out. Without an explanation, models treat a timeout as a failure. */
 const timedOut = (timeoutS: number): string =>
   `Timeout: nothing has happened for ${timeoutS} seconds. This is normal, the game continues: call waitForNextTurn again immediately, with the same arguments.`;
-
-/** The arguments and results of the tools for games outside of leagues. */
 
 const gameId = z.string().min(1).max(100).describe("id of the game, from createGame");
 const seatToken = z.string().max(200).optional().describe("secret of your seat, from createGame or joinGame");

@@ -11,7 +11,7 @@ import { replay } from "#shared/session/replay.ts";
 import { type Command, create, type Decision, decide, type Session } from "#shared/session/session.ts";
 import type { Statement } from "#shared/store/writer.ts";
 import { GameNotLoaded, type Rejection, rejected } from "./rejections.ts";
-import type { Access, Seat, SessionStore, Snapshot } from "./session-store.ts";
+import type { Access, NewSeat, SessionStore, Snapshot } from "./session-store.ts";
 
 interface NewSessionOptions extends Partial<Access> {
   readonly game: Game;
@@ -20,7 +20,7 @@ interface NewSessionOptions extends Partial<Access> {
   readonly seed: string;
   /** Absent for a session without clocks. */
   readonly clock?: TimeControl | undefined;
-  readonly seats: readonly Seat[];
+  readonly seats: readonly NewSeat[];
   /** Returns further statements for the transaction that creates the session. */
   readonly alongside?: (sessionId: string) => readonly Statement[];
 }

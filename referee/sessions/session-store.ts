@@ -15,7 +15,7 @@ import type { GameResult, GameSummary } from "#shared/web/game-view.ts";
 import { playerOf } from "./agents.ts";
 
 /** A seat of a new session. Its agent is created with it if it does not exist yet. */
-export interface Seat {
+export interface NewSeat {
   readonly role: string;
   readonly agentId: string;
   /** SHA-256 of the seat's token, in lowercase hex. Tokens are never stored. */
@@ -47,7 +47,7 @@ export interface NewSession extends Access {
   readonly template: string;
   /** The seed of the game, which is secret until the session has ended. */
   readonly seed: string;
-  readonly seats: readonly Seat[];
+  readonly seats: readonly NewSeat[];
 }
 
 /**

@@ -13,9 +13,9 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { type Asker, type AskFault, createAsker, type SeatedPlayer } from "../../referee/match/ask.ts";
 import {
+  type DrivenMatch,
   invitationFor,
   KnownHistory,
-  type Match,
   MatchAnswerTimes,
   type MatchDriver,
   MatchWithdrawn,
@@ -158,7 +158,7 @@ export class Matches {
     const players = seatedPlayers(this.#driver, order, sessionId, signal);
     const self = players.find((player) => player.role === role) as SeatedPlayer;
     const session = sessionOf(this.#driver, sessionId);
-    const match: Match = {
+    const match: DrivenMatch = {
       order,
       game,
       options: session.options,

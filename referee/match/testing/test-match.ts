@@ -8,7 +8,7 @@ import { testWriter } from "#shared/store/testing/writer.ts";
 import { createHost } from "../../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../../sessions/session-store.ts";
 import { type Answers, startTestLeague, testDriver } from "../../testing/match.ts";
-import { KnownHistory, type Match, MatchAnswerTimes, seatedPlayers, seatsOf, sessionOf } from "../play-match.ts";
+import { type DrivenMatch, KnownHistory, MatchAnswerTimes, seatedPlayers, seatsOf, sessionOf } from "../play-match.ts";
 
 interface TestMatchOptions {
   readonly answers?: Answers;
@@ -29,7 +29,7 @@ export async function startTestMatch({ answers, options = {}, clock, moveMs }: T
   const { id } = await host.create({ ...setup, ...(clock && { clock }) });
   const driver = testDriver(host, peers);
   const { signal } = new AbortController();
-  const match: Match = {
+  const match: DrivenMatch = {
     order,
     game: sessionOf(driver, id).game,
     options: setup.options,
