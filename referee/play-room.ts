@@ -12,7 +12,8 @@ import { codenamesChanged, codenamesOperations, codenamesResources } from "./cod
 import { createDirector } from "./codenames/director.ts";
 import type { HostedDriver } from "./match/play-match.ts";
 import type { Referee } from "./match/referee.ts";
-import { type Bots, type BotsContext, createBots } from "./play/bots.ts";
+import type { ServiceOptions } from "./options.ts";
+import { createBots } from "./play/bots.ts";
 import { openBrowser } from "./play/browser.ts";
 import { engineOpponents } from "./play/engines.ts";
 import { BOARD_URI, type GameToolsContext, gameOperations } from "./play/game-tools.ts";
@@ -35,28 +36,16 @@ interface PlayRoomContext {
   readonly agents: AgentDirectory;
   readonly seats: SeatTable;
   readonly sessions: SessionTable;
-  /** The session id of a league match, which is named by `league_id/match_id`. */
-  readonly sessionOf: Referee["sessionOf"];
-  /** The names of the players of league matches. */
-  readonly names: Referee["names"];
+  /** It knows the sessions of league matches and the names of their players. */
+  readonly referee: Pick<Referee, "sessionOf" | "names">;
   readonly replies: Replies;
   readonly waits: Waits;
   /** The origins of the pages of the manager. */
   readonly leaguesAt: () => readonly string[];
   /** The URL of the pages. */
   readonly url: string;
-  /** The endpoints of bots that are already running, by name. */
-  readonly bots: ReadonlyMap<string, string>;
-  /** The commands of chess engines, besides those in the PATH. */
-  readonly engines: readonly string[];
-  readonly engineFolders?: readonly string[] | undefined;
-  readonly botTimeouts: BotsContext["timeouts"];
-  readonly dataFolder: string;
-  /** Whether a page may be opened in the browser of the user. */
-  readonly isAttended: boolean;
+  readonly options: ServiceOptions;
   readonly self: AgentProcess;
-  /** Shows a line at the terminal of this host. The line may contain a secret, so it must not be logged. */
-  readonly showAtTerminal: (line: string) => void;
 }
 
 /** The games of people, agents and bots outside of leagues: their tools, resources and pages, with the Codenames games that the server leads. */
@@ -79,13 +68,33 @@ export interface PlayRoom {
 
 /** Creates the parts for games outside of leagues with one session host. */
 export function openPlayRoom(context: PlayRoomContext): PlayRoom {
-  const { agents, seats, self } = context;
-  const bots = openBots(context);
-  const playing = playContextOf(context, bots);
+  const { agents, seats, driver, writer, url, options, self } = context;
+  const { dataFolder, botTimeouts, showAtTerminal, isAttended } = options;
+  const bots = createBots({
+    driver,
+    known: options.bots,
+    engines: engineOpponents(process.env.PATH ?? "", options.engines, options.engineFolders),
+    dataFolder,
+    disk: self.disk,
+    log: self.log,
+    clock: self.clock,
+    timeouts: botTimeouts,
+  });
+  const playing: PlayContext = {
+    host: driver.host,
+    agents,
+    seats,
+    writer,
+    bots,
+    ids: self.ids,
+    clock: self.clock,
+    pagesUrl: () => url,
+    showAtTerminal,
+  };
   const play = createPlay(playing);
-  const turns = createTurns(context.driver.host, play, context.waits, context.replies, self.clock);
+  const turns = createTurns(driver.host, play, context.waits, context.replies, self.clock);
   const table = codenamesTable(context.db);
-  const director = createDirector({ host: context.driver.host, play, table, writer: context.writer, log: self.log });
+  const director = createDirector({ host: driver.host, play, table, writer, log: self.log });
   const ledGames = codenamesResources(director);
   let onVisit = (): void => {};
   let stopOpening = (): void => {};
@@ -104,7 +113,7 @@ export function openPlayRoom(context: PlayRoomContext): PlayRoom {
     open() {
       play.resume();
       const { env, platform } = process;
-      const browser = openBrowser({ url: context.url, env, platform, isAttended: context.isAttended }, self);
+      const browser = openBrowser({ url, env, platform, isAttended }, self);
       onVisit = browser.visited;
       stopOpening = browser.stop;
     },
@@ -114,17 +123,6 @@ export function openPlayRoom(context: PlayRoomContext): PlayRoom {
     },
   };
 }
-
-const openBots = ({ driver, bots, engines, engineFolders, dataFolder, botTimeouts, self }: PlayRoomContext): Bots =>
-  createBots({
-    ...{ driver, known: bots, engines: engineOpponents(process.env.PATH ?? "", engines, engineFolders), dataFolder },
-    ...{ disk: self.disk, log: self.log, clock: self.clock, timeouts: botTimeouts },
-  });
-
-const playContextOf = (
-  { driver, agents, seats, writer, url, showAtTerminal, self: { ids, clock } }: PlayRoomContext,
-  bots: Bots,
-): PlayContext => ({ host: driver.host, agents, seats, writer, bots, ids, clock, pagesUrl: () => url, showAtTerminal });
 
 /** The routes of the pages and their event streams. */
 async function openPages(
@@ -136,7 +134,8 @@ async function openPages(
 ) {
   const { gamePages, OpenedSeats } = await import("./play/game-pages.ts");
   const { Streams } = await import("./rest/streams.ts");
-  const { driver, names } = context;
+  const { driver, referee } = context;
+  const { names, sessionOf } = referee;
   const { host } = driver;
   const unloggedState = (session: Session): string => host.lobby.waiting(session)?.message ?? "";
   const namedView: Play["viewOf"] = (...view) => names.inView(play.viewOf(...view));
@@ -152,7 +151,7 @@ async function openPages(
   const matchStreams = new Streams(host, { event: "match", view: matchView, unloggedState }, context.self.clock);
   const routes = gamePages({
     ...{ playing, play, turns, sessions: context.sessions, streams, onVisit },
-    ...{ matchStreams, names, sessionOf: context.sessionOf, leaguesAt: context.leaguesAt },
+    ...{ matchStreams, names, sessionOf, leaguesAt: context.leaguesAt },
     ...{ opened: new OpenedSeats(), rematches: createRematches(context.db, playing) },
   });
   return { routes, streams: [streams, matchStreams] };

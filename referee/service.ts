@@ -251,16 +251,9 @@ function composeParts(
   });
   const pagesUrl = options.endpoint?.replace(/\/mcp$/, "") ?? server.urls[0] ?? server.url;
   const room = openPlayRoom({
-    ...{ db, writer, seats, ...tables, driver, self, sessionOf: referee.sessionOf, names: referee.names },
+    ...{ db, writer, seats, ...tables, driver, referee, options, self },
     leaguesAt: () => identity.managerPages ?? [],
     url: pagesUrl,
-    bots: options.bots,
-    engines: options.engines,
-    engineFolders: options.engineFolders,
-    botTimeouts: options.botTimeouts,
-    dataFolder: options.dataFolder,
-    isAttended: options.isAttended,
-    showAtTerminal: options.showAtTerminal,
   });
   const context = { host, referee, identity, maxConcurrentMatches, play: room.play };
   const mcp = endpointOf(options, context, room, server, self, peers);

@@ -19,7 +19,7 @@ import { GameNotLoaded } from "../sessions/rejections.ts";
 import type { EngineOpponent } from "./engines.ts";
 import type { AvailableBots } from "./play.ts";
 
-export interface BotsContext {
+interface BotsContext {
   readonly driver: HostedDriver;
   /** The endpoints of bots that are already running, by name. */
   readonly known: ReadonlyMap<string, string>;
@@ -32,7 +32,7 @@ export interface BotsContext {
   readonly timeouts: StartGame["timeouts"];
 }
 
-export interface Bots extends AvailableBots {
+interface Bots extends AvailableBots {
   /** Stops the bots. Their games stay active, and `resume` continues them after a restart. */
   close(): Promise<void>;
 }
