@@ -26,7 +26,7 @@ import type { AgentDirectory } from "./sessions/agents.ts";
 import type { StoredSession, Waits } from "./sessions/host.ts";
 import type { Replies } from "./sessions/replies.ts";
 import type { SeatTable } from "./sessions/seats.ts";
-import type { SessionTable } from "./sessions/session-store.ts";
+import type { SessionLists } from "./sessions/session-store.ts";
 import { spectatedMatch } from "./views.ts";
 
 interface PlayRoomContext {
@@ -35,7 +35,7 @@ interface PlayRoomContext {
   readonly driver: HostedDriver;
   readonly agents: AgentDirectory;
   readonly seats: SeatTable;
-  readonly sessions: SessionTable;
+  readonly sessions: SessionLists;
   /** It knows the sessions of league matches and the names of their players. */
   readonly referee: Pick<Referee, "sessionOf" | "names">;
   readonly replies: Replies;

@@ -47,7 +47,7 @@ import { createHost, createWaits, type SessionHost, type Waits } from "./session
 import { loadAdvice } from "./sessions/rejections.ts";
 import { REPLY_SCHEMA, type Replies, sqliteReplies } from "./sessions/replies.ts";
 import { SEAT_SCHEMA, seatTable } from "./sessions/seats.ts";
-import { SESSION_SCHEMA, type SessionTable, sessionStore, sessionTable } from "./sessions/session-store.ts";
+import { SESSION_SCHEMA, type SessionLists, sessionLists, sessionStore } from "./sessions/session-store.ts";
 import { restState } from "./views.ts";
 
 /** The state that the server of a referee uses. */
@@ -203,7 +203,7 @@ interface Parts {
   readonly peers: DialectClient;
   readonly host: SessionHost;
   readonly agents: AgentDirectory;
-  readonly sessions: SessionTable;
+  readonly sessions: SessionLists;
   readonly replies: Replies;
   readonly waits: Waits;
   readonly referee: Referee;
@@ -237,7 +237,7 @@ function composeParts(
   );
   const tables = {
     agents: agentDirectory(db, writer, clock, ids),
-    sessions: sessionTable(db, clock),
+    sessions: sessionLists(db, clock),
     replies: sqliteReplies(db, writer, clock),
     waits: createWaits(host, clock),
   };

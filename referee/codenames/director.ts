@@ -8,7 +8,7 @@ import type { Logger } from "#shared/runtime/process/logger.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Writer } from "#shared/store/writer.ts";
 import type { Play } from "../play/play.ts";
-import { type SessionHost, secretFrom } from "../sessions/host.ts";
+import { type SessionHost, secretFrom, sessionOf } from "../sessions/host.ts";
 import type { PlaySeat } from "../sessions/seats.ts";
 import { driverView, type SessionView, seatView, spectatorView } from "../views.ts";
 import type { CodenamesTable, LedGame } from "./codenames-table.ts";
@@ -221,12 +221,6 @@ interface DirectorContext {
 const TOKEN_PURPOSE = "game_token";
 
 const tokenOf = ({ host }: DirectorContext, sessionId: string): string => host.secret(sessionId, TOKEN_PURPOSE) ?? "";
-
-function sessionOf({ host }: DirectorContext, sessionId: string): Session {
-  const stored = host.read(sessionId);
-  if (!stored) throw new Error(`session ${sessionId} is not in the log`);
-  return stored.session;
-}
 
 function ledGame({ table }: DirectorContext, sessionId: string): LedGame {
   const game = table.get(sessionId);

@@ -2,10 +2,10 @@ import { afterEach, expect, it } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
-import type { SessionHost } from "../sessions/host.ts";
+import { type SessionHost, sessionOf } from "../sessions/host.ts";
 import type { ReceivedMessage } from "../testing/match.ts";
 import { publishedFault, type SeatedPlayer } from "./ask.ts";
-import { askForMove, type DrivenMatch, MatchWithdrawn, sessionOf } from "./play-match.ts";
+import { askForMove, type DrivenMatch, MatchWithdrawn } from "./play-match.ts";
 import { startTestMatch } from "./testing/test-match.ts";
 
 const ends: (() => void | Promise<void>)[] = [];

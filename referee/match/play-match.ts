@@ -13,7 +13,7 @@ import { charge, clockFault, timeLeft } from "#shared/session/clocks.ts";
 import type { Fault } from "#shared/session/entry.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
 import { GameFault, rolesToAct, type Session } from "#shared/session/session.ts";
-import type { SessionHost } from "../sessions/host.ts";
+import { type SessionHost, sessionOf } from "../sessions/host.ts";
 import { seatView } from "../views.ts";
 import { type Asker, type AskFault, publishedFault, type SeatedPlayer } from "./ask.ts";
 
@@ -332,13 +332,6 @@ export class MatchWithdrawn extends Error {}
 /** Throws MatchWithdrawn if the match was withdrawn. */
 function stopIfWithdrawn({ signal, order }: DrivenMatch): void {
   if (signal.aborted) throw new MatchWithdrawn(matchRef(order.league_id, order.match_id));
-}
-
-/** Returns the committed session. Throws if there is none. */
-export function sessionOf({ host }: Pick<MatchDriver, "host">, sessionId: string): Session {
-  const stored = host.read(sessionId);
-  if (!stored) throw new Error(`session ${sessionId} is not in the log`);
-  return stored.session;
 }
 
 /** The seats of an order, as the session host stores them. Each is a separate agent, identified by its match token. */

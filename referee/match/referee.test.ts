@@ -11,7 +11,7 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
 import { createHost, type SessionHost } from "../sessions/host.ts";
 import { SEAT_SCHEMA } from "../sessions/seats.ts";
-import { SESSION_SCHEMA, sessionStore, sessionTable } from "../sessions/session-store.ts";
+import { SESSION_SCHEMA, sessionLists, sessionStore } from "../sessions/session-store.ts";
 import { startTestLeague, testDriver } from "../testing/match.ts";
 import type { Asker } from "./ask.ts";
 import { MATCH_SCHEMA, matchTable } from "./match-table.ts";
@@ -121,7 +121,7 @@ it("matches that are stopped can be resumed, unless they are given up because th
 
 describe("the session of a replaced match is aborted in lists, for its watchers and in memory", () => {
   const listed = async () =>
-    (await sessionTable(db, systemClock).watchable(10)).map(({ status, result }) => [status, result?.reason]);
+    (await sessionLists(db, systemClock).watchable(10)).map(({ status, result }) => [status, result?.reason]);
   const aborted = (reason: string) => ["completed", reason];
 
   it.each([

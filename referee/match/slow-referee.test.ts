@@ -4,7 +4,8 @@ import { Worker } from "node:worker_threads";
 import { afterEach, expect, it } from "vitest";
 import type { ClockState } from "#shared/lib/time-control.ts";
 import { timeLeft } from "#shared/session/clocks.ts";
-import { askForMove, sessionOf } from "./play-match.ts";
+import { sessionOf } from "../sessions/host.ts";
+import { askForMove } from "./play-match.ts";
 import { startTestMatch } from "./testing/test-match.ts";
 
 const ends: (() => unknown)[] = [];

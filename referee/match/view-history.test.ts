@@ -1,11 +1,13 @@
-/** The views of a player that wants only the new part of their history (PROTOCOL.md, section 2). */
 import { afterEach, expect, it } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import type { OmittedHistory } from "#shared/protocol/message-fields.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { sessionOf } from "../sessions/host.ts";
 import type { ReceivedMessage } from "../testing/match.ts";
-import { askForMove, KnownHistory, sessionOf } from "./play-match.ts";
+import { askForMove, KnownHistory } from "./play-match.ts";
 import { startTestMatch } from "./testing/test-match.ts";
+
+/** The views of a player that wants only the new part of their history (PROTOCOL.md, section 2). */
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {

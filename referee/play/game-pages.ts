@@ -25,7 +25,7 @@ import type { Streams } from "../rest/streams.ts";
 import type { SessionHost, StoredSession } from "../sessions/host.ts";
 import { GameNotLoaded, type Rejection, rejection } from "../sessions/rejections.ts";
 import { PlayerName } from "../sessions/seats.ts";
-import type { SessionTable } from "../sessions/session-store.ts";
+import type { SessionLists } from "../sessions/session-store.ts";
 import { actionsFor, viewFor } from "../views.ts";
 import { type AvailableBots, linkOf, nameSeat, type Play, type PlayContext, type SeatAccess } from "./play.ts";
 import type { Rematches } from "./rematch.ts";
@@ -34,7 +34,7 @@ import { hasMoveOrResigns, type Turns } from "./turns.ts";
 interface PagesDependencies extends GameRoutesContext {
   readonly play: Play;
   readonly turns: Turns;
-  readonly sessions: SessionTable;
+  readonly sessions: SessionLists;
   readonly streams: Streams;
   /** The streams of league matches for the manager, which relays them. */
   readonly matchStreams: Streams;

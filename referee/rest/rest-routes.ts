@@ -14,7 +14,7 @@ import type { AgentDirectory } from "../sessions/agents.ts";
 import type { SessionHost, Waits } from "../sessions/host.ts";
 import { rejected, rejection } from "../sessions/rejections.ts";
 import type { KeyedRequest, Remember, Replied, Replies, Reply } from "../sessions/replies.ts";
-import type { SessionTable } from "../sessions/session-store.ts";
+import type { SessionLists } from "../sessions/session-store.ts";
 import { restActed, restLog, restState, viewFor } from "../views.ts";
 import { openApi } from "./openapi.ts";
 import {
@@ -95,7 +95,7 @@ function addSessionRoutes(rest: RestContext, app: Express): void {
 interface RestDependencies {
   readonly host: SessionHost;
   readonly agents: AgentDirectory;
-  readonly sessions: SessionTable;
+  readonly sessions: SessionLists;
   readonly replies: Replies;
   readonly streams: Streams;
   readonly waits: Waits;

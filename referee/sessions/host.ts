@@ -160,6 +160,13 @@ function stepsSince(
   return steps;
 }
 
+/** Returns the committed session. Throws if there is none. */
+export function sessionOf({ host }: { readonly host: Pick<SessionHost, "read"> }, sessionId: string): Session {
+  const stored = host.read(sessionId);
+  if (!stored) throw new Error(`session ${sessionId} is not in the log`);
+  return stored.session;
+}
+
 /** Derives a secret from the seed of a session. */
 export const secretFrom = (seed: string, purpose: string): string => hmacBase64Url(seed, purpose);
 

@@ -180,7 +180,7 @@ interface ListedSession {
 const ABANDONED_AFTER_MS = 3_600_000;
 
 /** The lists of sessions. */
-export interface SessionTable {
+export interface SessionLists {
   /**
    * Sessions that anyone may watch, active ones first, then by creation time, newest first; at most `limit`. Abandoned games are omitted:
    * those whose seats have not acted for an hour, and those that have expired.
@@ -190,7 +190,7 @@ export interface SessionTable {
   of(agentId: string, limit: number, before?: string): Promise<readonly ListedSession[]>;
 }
 
-export function sessionTable(db: DatabaseSync, clock: Pick<Clock, "now">): SessionTable {
+export function sessionLists(db: DatabaseSync, clock: Pick<Clock, "now">): SessionLists {
   const open = lazily("the tables of sessions", () => kyselyOver<Tables>(db));
   return {
     watchable: async (limit) => watchableGames(await open(), clock.now() - ABANDONED_AFTER_MS, limit),

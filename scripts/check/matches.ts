@@ -11,6 +11,7 @@ import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { optionsOfNew } from "#shared/session/session.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter } from "#shared/store/writer.ts";
+import { sessionOf } from "../../../referee/sessions/host.ts";
 import { type Asker, type AskFault, createAsker, type SeatedPlayer } from "../../referee/match/ask.ts";
 import {
   type DrivenMatch,

@@ -5,10 +5,10 @@ import type { TimeControl } from "#shared/lib/time-control.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
-import { createHost } from "../../sessions/host.ts";
+import { createHost, sessionOf } from "../../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../../sessions/session-store.ts";
 import { type Answers, startTestLeague, testDriver } from "../../testing/match.ts";
-import { type DrivenMatch, KnownHistory, MatchAnswerTimes, seatedPlayers, seatsOf, sessionOf } from "../play-match.ts";
+import { type DrivenMatch, KnownHistory, MatchAnswerTimes, seatedPlayers, seatsOf } from "../play-match.ts";
 
 interface TestMatchOptions {
   readonly answers?: Answers;

@@ -5,7 +5,7 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
 import { SEAT_SCHEMA } from "./seats.ts";
-import { SESSION_SCHEMA, sessionTable } from "./session-store.ts";
+import { SESSION_SCHEMA, sessionLists } from "./session-store.ts";
 
 const AT = "2026-11-21T20:00:00.000Z";
 const CLOCK = { now: () => Date.parse("2026-11-22T10:05:00Z") };
@@ -38,7 +38,7 @@ it.each([
      VALUES (1, 'old', ?1, ?2, 'completed', 'seed', 'seats', 'public', ?3, ?3),
        (2, 'new', 'rps.v1', '{}', 'active', 'seed', 'seats', 'public', ?3, ?3)`,
     ).run(template, state, "2026-11-22 09:05:00");
-    const games = await sessionTable(db, CLOCK).watchable(10);
+    const games = await sessionLists(db, CLOCK).watchable(10);
     expect(games.map(({ game_id, result }) => [game_id, result])).toEqual([
       ["new", null],
       ["old", null],
@@ -50,7 +50,7 @@ it.each([
 it("the list of games is read in order from an index, without a sort", async () => {
   const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA);
   const prepare = vi.spyOn(db, "prepare");
-  await sessionTable(db, CLOCK).watchable(10);
+  await sessionLists(db, CLOCK).watchable(10);
   const sql = prepare.mock.calls.map(([text]) => text).find((text) => text.includes('order by "status"')) ?? "";
   const plan = db
     .prepare(`EXPLAIN QUERY PLAN ${sql}`)
@@ -68,7 +68,7 @@ it("the list of games has creation times in UTC", async () => {
   await addStreams(db, { new: { type: "expired", tick: 0, at: AT } });
   db.exec(`INSERT INTO sessions (stream, session_id, template, state, created_at, updated_at, seed, acted_by, spectators)
     VALUES (1, 'new', 'rps.v1', '{}', '2026-11-22 09:05:00', '2026-11-22 09:05:00', 'seed', 'seats', 'public')`);
-  expect(await sessionTable(db, CLOCK).watchable(10)).toMatchObject([
+  expect(await sessionLists(db, CLOCK).watchable(10)).toMatchObject([
     { game_id: "new", created_at: "2026-11-22T09:05:00Z" },
   ]);
   db.close();
@@ -82,7 +82,7 @@ it("an unfinished game is listed until an hour has passed since its last action,
     VALUES (1, 'recent', 'rps.v1', '{}', '2026-11-22 07:00:00', '2026-11-22 09:05:00', 'seed', 'seats', 'public'),
       (2, 'abandoned', 'rps.v1', '{}', '2026-11-22 08:00:00', '2026-11-22 09:04:59', 'seed', 'seats', 'public'),
       (3, 'match', 'rps.v1', '{}', '2026-11-22 06:00:00', '2026-11-22 06:00:00', 'seed', 'driver', 'none')`);
-  const games = await sessionTable(db, CLOCK).watchable(10);
+  const games = await sessionLists(db, CLOCK).watchable(10);
   expect(games.map(({ game_id }) => game_id)).toEqual(["recent", "match"]);
   db.close();
 });
@@ -102,6 +102,6 @@ it("a game that has expired is not listed, and leaves its place to older games",
       `INSERT INTO sessions (stream, session_id, template, state, status, seed, acted_by, spectators, created_at, updated_at)
        VALUES (?, ?, 'rps.v1', ?, 'completed', 'seed', 'seats', 'public', ?, '2026-11-22 09:05:00')`,
     ).run(stream, id, state, `2026-11-22 09:0${5 - stream}:00`);
-  expect((await sessionTable(db, CLOCK).watchable(1)).map(({ game_id }) => game_id)).toEqual(["aborted"]);
+  expect((await sessionLists(db, CLOCK).watchable(1)).map(({ game_id }) => game_id)).toEqual(["aborted"]);
   db.close();
 });
