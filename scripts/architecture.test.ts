@@ -193,16 +193,7 @@ describe("the source tree", () => {
   it("games, sessions, messages and decisions of the manager depend only on their arguments", () => {
     const pure = sources.map((file) => relative(root, file)).filter(mustBePure);
     expect(new Set(pure.map(dirname))).toEqual(
-      new Set([
-        ...PURE_FOLDERS,
-        "shared/formats/pairing",
-        "shared/games/chess",
-        "shared/games/contract",
-        "shared/games/new-game",
-        "shared/games/openings",
-        "shared/games/words",
-        "shared/protocol/dialects",
-      ]),
+      new Set([...PURE_FOLDERS, "shared/games/chess", "shared/games/contract", "shared/protocol/dialects"]),
     );
     expect(pure.flatMap((path) => impurities(path, readFileSync(join(root, path), "utf8")))).toEqual([]);
   });

@@ -40,7 +40,7 @@ const capabilities: readonly Capability[] = [
     calls: /\b(networkInterfaces|readInterfaces)\b/g,
     modules: /^$/,
     // Two commands print the addresses of the manager that they start.
-    implementedBy: /^(shared\/rpc\/http\/network-interfaces|scripts\/(run\/run|commands\/serve))\.ts$/,
+    implementedBy: /^(shared\/rpc\/http\/machine-addresses|scripts\/(run\/run|commands\/serve))\.ts$/,
   },
   {
     name: "randomness",

@@ -160,10 +160,8 @@ export const ladder: Format<Options> = {
     }),
 };
 
-/**
- * The fold of the matches of a ladder. It is kept between calls: the rounds of successive states of a league are mostly the same objects, so that only
- * the matches from the first changed round on are undone and folded again.
- */
+// The fold of the matches is kept between calls: the rounds of successive states of a league are mostly the same objects, so that only the matches from
+// the first changed round on are undone and folded again.
 
 const START_RATING = 1500;
 /** The greatest change of a rating by one match, as for new players in chess federations. */
@@ -180,7 +178,7 @@ interface Replaced {
   isFree: boolean;
 }
 
-/** A player of a ladder. Only this module changes it. */
+/** A player of a ladder. Only the fold changes it. */
 interface Climber extends Readonly<Replaced> {
   readonly playerId: string;
   readonly roles: RoleHistory;

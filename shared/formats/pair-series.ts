@@ -10,7 +10,7 @@ import {
 } from "./format.ts";
 
 /** Two players that play a series of matches. */
-export interface Pair {
+interface Pair {
   readonly players: readonly [first: string, second: string];
   readonly key: string;
 }

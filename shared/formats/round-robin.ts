@@ -140,11 +140,6 @@ export const roundRobinFormat: Format<Options> = {
   },
 };
 
-interface BergerRound {
-  readonly pairings: readonly (readonly [string, string])[];
-  readonly byes: readonly string[];
-}
-
 /** With an odd number of players the highest number of the tables is vacant, as in the FIDE tables. Its opponent has the bye. */
 const DUMMY = null;
 
@@ -152,7 +147,7 @@ const DUMMY = null;
  * The Berger tables (FIDE Handbook C.05, Annex 1). The first-named player has the first role. With an odd number of players each has both roles
  * equally often; with an even number the two counts differ by one.
  */
-function bergerRounds(playerIds: readonly string[]): readonly BergerRound[] {
+function bergerRounds(playerIds: readonly string[]): readonly NewRound[] {
   const seats: (string | null)[] = playerIds.length % 2 === 0 ? [...playerIds] : [...playerIds, DUMMY];
   return Array.from({ length: seats.length - 1 }, (_, index) => {
     const pairs = bergerRound(seats, index);

@@ -3,6 +3,52 @@ import { z } from "zod";
 import { activePlayers, type Format, type LeagueView, type NewRound, openMatches } from "./format.ts";
 import { firstRole, type RoleHistory, Roles, roleCost } from "./roles.ts";
 
+const Options = z.strictObject({
+  rounds: z
+    .int()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe(
+      "The number of rounds. Without it: the smallest number of rounds after which one player can be left without a loss.",
+    ),
+});
+type Options = z.infer<typeof Options>;
+
+const BYE_POINTS = 3;
+
+/** The number of rounds of the options, or log2 of the number of players at the start, rounded up. */
+const roundCount = (view: LeagueView, { rounds }: Options): number =>
+  rounds ?? Math.max(1, Math.ceil(Math.log2(view.players.filter(({ enteredAfter }) => enteredAfter === 0).length)));
+
+/** The league ends early if no two players can be paired without a second meeting. */
+export const swiss: Format<Options> = {
+  id: "swiss",
+  name: "Swiss system",
+  description: "In each round players with equal or similar points meet, and no two players meet twice.",
+  options: Options,
+  extendable: ["rounds"],
+  roles: "two",
+  opensRounds: "in_order",
+  byePoints: BYE_POINTS,
+  tieBreaks: ["points", "buchholz", "sonneborn-berger", "wins"],
+
+  next(view, _slots, options) {
+    if (view.rounds.length >= roundCount(view, options) || activePlayers(view).length < 2) return "completed";
+    if (openMatches(view) > 0) return "wait";
+    const round = pairSwiss(swissPlayers(view));
+    return round === null ? "completed" : { rounds: [round] };
+  },
+
+  plannedRounds: roundCount,
+  earlyEnd: "the players that are left cannot be paired without a second meeting",
+
+  remaining(view, options) {
+    const rounds = Math.max(0, roundCount(view, options) - view.rounds.length);
+    return openMatches(view) + rounds * Math.floor(activePlayers(view).length / 2);
+  },
+};
+
 /** A player of a Swiss system before a round. */
 export interface SwissPlayer {
   readonly playerId: string;
@@ -12,8 +58,6 @@ export interface SwissPlayer {
   readonly opponents: ReadonlySet<string>;
   readonly roles: RoleHistory;
 }
-
-const BYE_POINTS = 3;
 
 /**
  * The players that can be paired, by points and then by seeding. An aborted or annulled match is neither a meeting nor a role: the two players
@@ -112,50 +156,6 @@ function roundOf(
     });
   return { pairings, byes: bye === null ? [] : [bye.playerId] };
 }
-
-const Options = z.strictObject({
-  rounds: z
-    .int()
-    .min(1)
-    .max(1000)
-    .optional()
-    .describe(
-      "The number of rounds. Without it: the smallest number of rounds after which one player can be left without a loss.",
-    ),
-});
-type Options = z.infer<typeof Options>;
-
-/** The number of rounds of the options, or log2 of the number of players at the start, rounded up. */
-const roundCount = (view: LeagueView, { rounds }: Options): number =>
-  rounds ?? Math.max(1, Math.ceil(Math.log2(view.players.filter(({ enteredAfter }) => enteredAfter === 0).length)));
-
-/** The league ends early if no two players can be paired without a second meeting. */
-export const swiss: Format<Options> = {
-  id: "swiss",
-  name: "Swiss system",
-  description: "In each round players with equal or similar points meet, and no two players meet twice.",
-  options: Options,
-  extendable: ["rounds"],
-  roles: "two",
-  opensRounds: "in_order",
-  byePoints: BYE_POINTS,
-  tieBreaks: ["points", "buchholz", "sonneborn-berger", "wins"],
-
-  next(view, _slots, options) {
-    if (view.rounds.length >= roundCount(view, options) || activePlayers(view).length < 2) return "completed";
-    if (openMatches(view) > 0) return "wait";
-    const round = pairSwiss(swissPlayers(view));
-    return round === null ? "completed" : { rounds: [round] };
-  },
-
-  plannedRounds: roundCount,
-  earlyEnd: "the players that are left cannot be paired without a second meeting",
-
-  remaining(view, options) {
-    const rounds = Math.max(0, roundCount(view, options) - view.rounds.length);
-    return openMatches(view) + rounds * Math.floor(activePlayers(view).length / 2);
-  },
-};
 
 /**
  * Divides the numbers from 0 to `size` - 1 into pairs whose costs have the least sum. `costOf` returns an integer, or null for a pair that is not

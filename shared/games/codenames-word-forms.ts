@@ -117,11 +117,9 @@ function rootsOf(root: string, ending: string): string[] {
  */
 const doublesLastLetter = (word: string): boolean => /^(?:QU|[^AEIOU])*[AEIOU][^AEIOUWXY]$/.test(word);
 
-/**
- * Tables of version 2 of the rule for clues, for words that the rules of English spelling do not cover. They are
- * frozen: an old log must always verify, so a change needs a new version of the rule. For the same reason no package is
- * used: its next release could reject a clue that a log contains.
- */
+// Tables of version 2 of the rule for clues, for words that the rules of English spelling do not cover. They are
+// frozen: an old log must always verify, so a change needs a new version of the rule. For the same reason no package is
+// used: its next release could reject a clue that a log contains.
 
 /** Irregular words. Each family is a base and the forms that do not follow from the rules of spelling. */
 const FAMILIES = `

@@ -1,7 +1,7 @@
+/** What a person chooses for a new game. Pages import the types, and no values. */
+
 import { z } from "zod";
 import { type Game, spoken } from "./game.ts";
-
-/** What a person chooses for a new game. Types only, because pages import them. */
 
 /** How strong an opponent is, for people who choose one. */
 export type Level = "very easy" | "easy" | "medium" | "hard" | "very hard";

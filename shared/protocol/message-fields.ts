@@ -1,8 +1,8 @@
+/** Fields that messages, configs and options of commands share. Commands load this file without the schemas of the messages. */
+
 import { z } from "zod";
 import { MAX_PATH_FIELDS } from "#shared/games/view-history.ts";
 import { isId, isName } from "#shared/lib/text.ts";
-
-/** Fields that several messages share. */
 
 const NOT_AN_ID = "must not contain spaces, control characters or zero-width characters";
 /** An id of another program. Ids are printed, so characters that a terminal interprets are rejected where they arrive. */

@@ -184,7 +184,7 @@ export type MatchResult = z.infer<typeof MatchResult>;
 /** Sent by the manager to a referee that did not answer. The match has been assigned to another referee. */
 export const MatchWithdrawn = z.object({ ...match, epoch: z.int() });
 
-/** The messages of the manager about rounds and standings. */
+// The messages of the manager about rounds and standings.
 
 const scheduledMatch = z.object({ match_id: id, game: id, roles: roleMap(id), referee_endpoint: endpoint.nullish() });
 const standing = z.object({
@@ -234,7 +234,7 @@ export type RoundEnd = z.infer<typeof RoundEnd>;
 export const StandingsUpdate = compiled({ league_id: id, round_id: z.int(), standings: z.array(standing), ...list });
 export type StandingsUpdate = z.infer<typeof StandingsUpdate>;
 
-/** Registration of referees and players with the league manager. */
+// Registration of referees and players with the league manager.
 
 /** Any text is accepted here, so that a wrong join code is rejected as a wrong code and not as a malformed message. */
 const join_code = z.string().max(1000).nullish();

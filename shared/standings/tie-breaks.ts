@@ -121,7 +121,7 @@ function secondRoleMatches({ entries }: PlayerHistory): number {
   return entries.filter(({ isPlayed, seat }) => isPlayed && seat === 1).length;
 }
 
-/** The tie-breaks that measure the strength of the opponents: FIDE Handbook C.07 (2023), articles 8, 9 and 16. */
+// The tie-breaks that measure the strength of the opponents: FIDE Handbook C.07 (2023), articles 8, 9 and 16.
 
 /** The sum of the points of all opponents. */
 function buchholz(player: PlayerHistory, history: History): number {

@@ -229,7 +229,7 @@ function covarianceOf(n: number, edges: readonly Edge[], strengths: Float64Array
   };
 }
 
-/** Symmetric positive definite matrices of n rows, stored row after row. */
+// Symmetric positive definite matrices of n rows, stored row after row.
 
 /** Returns the inverse of A, which is symmetric and positive definite: the transpose of the inverse of L times this inverse, where L·Lᵀ = A. */
 function inverseOf(a: Float64Array, n: number): Float64Array {

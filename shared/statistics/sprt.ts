@@ -101,7 +101,7 @@ function expectedSteps(below: number, above: number, { drift, variance }: Steps)
   return (throughUpper * (below + above) - below) / drift;
 }
 
-/** Distributions of outcomes that are most likely under a condition, by the method of the generalized sequential probability ratio test. */
+// Distributions of outcomes that are most likely under a condition, by the method of the generalized sequential probability ratio test.
 
 /** Probabilities of the outcomes, whose scores are equally spaced from 0 to 1. */
 type Distribution = readonly number[];

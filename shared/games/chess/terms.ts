@@ -1,7 +1,6 @@
-/**
- * The kinds of chess pieces, by their letters in FEN and UCI. This file does not import chess.js, because pages load
- * it.
- */
+/** Terms of chess that pages show. This file does not import chess.js, because pages load it. */
+
+/** The kinds of chess pieces, by their letters in FEN and UCI. */
 export const PIECE_KINDS = {
   p: "pawn",
   n: "knight",

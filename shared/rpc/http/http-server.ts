@@ -31,6 +31,9 @@ import {
   type Upgrades,
 } from "./upgrade.ts";
 
+/** `import` would read every export of the module, for which Node loads fetch and WebSocket: 70 ms in each process. */
+const { createServer, STATUS_CODES } = process.getBuiltinModule("node:http");
+
 /** The options of `listenHttp`; `EndpointOptions` describes those without a comment. */
 export interface ListenOptions {
   /** Receives rejected requests and internal errors. */
@@ -165,9 +168,6 @@ function listeningOn(
       }),
   };
 }
-
-/** `import` would read every export of the module, for which Node loads fetch and WebSocket: 70 ms in each process. */
-const { createServer, STATUS_CODES } = process.getBuiltinModule("node:http");
 
 /** The options of `httpEndpoint`. */
 export interface EndpointOptions {

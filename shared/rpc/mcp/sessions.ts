@@ -191,7 +191,7 @@ interface OpenSessionsOptions {
 const RETRY_MS = 500;
 
 /** The open MCP sessions of one endpoint. */
-export class OpenSessions {
+class OpenSessions {
   readonly #options: OpenSessionsOptions;
   readonly #byId = new Map<string, Session>();
   readonly #table: SessionTable<Session>;
@@ -253,7 +253,7 @@ export class OpenSessions {
 }
 
 /** The times after which an idle session is closed. */
-export interface IdleTimes {
+interface IdleTimes {
   readonly idleMs: number;
   /** The limit for a session that has received nothing since `initialize`. */
   readonly unusedMs: number;
@@ -262,7 +262,7 @@ export interface IdleTimes {
   readonly pingMs: number;
 }
 
-export const IDLE_TIMES: IdleTimes = { idleMs: 10 * 60_000, unusedMs: 45_000, checkEveryMs: 15_000, pingMs: 60_000 };
+const IDLE_TIMES: IdleTimes = { idleMs: 10 * 60_000, unusedMs: 45_000, checkEveryMs: 15_000, pingMs: 60_000 };
 
 interface SessionParts {
   /** The address that opened the session. */
@@ -275,7 +275,7 @@ interface SessionParts {
 }
 
 /** The session of one MCP client of a revision with sessions (2024-11-05 to 2025-11-25). */
-export class Session {
+class Session {
   readonly remoteAddress: string;
   readonly #transport: NodeStreamableHTTPServerTransport;
   readonly #server: Server;
@@ -388,14 +388,14 @@ export interface TableSession {
   readonly usedAt: number;
 }
 
-export interface SessionLimits {
+interface SessionLimits {
   /** The maximum number of sessions. */
   readonly total: number;
   /** The maximum number of sessions of one remote network. Sessions of loopback are limited by the total only. */
   readonly perNetwork: number;
 }
 
-export const SESSION_LIMITS: SessionLimits = { total: 5_000, perNetwork: 200 };
+const SESSION_LIMITS: SessionLimits = { total: 5_000, perNetwork: 200 };
 
 /**
  * The open sessions of one endpoint. At a limit, a new session replaces the longest idle one, so that callers with abandoned sessions do not

@@ -173,7 +173,7 @@ interface BridgeSessionOptions {
 type Receiver = (message: JSONRPCMessage) => void;
 
 /** The pause before a broken stream is opened again. */
-export const RETRY_MS = 1_000;
+const RETRY_MS = 1_000;
 const RENEWAL_ID = "initialize-again";
 const MAX_SUBSCRIPTIONS = 1_000;
 const NO_REPLY: Reply = { status: 202, sessionId: null, errorBody: "" };
@@ -182,7 +182,7 @@ const NO_REPLY: Reply = { status: 202, sessionId: null, errorBody: "" };
  * The session of a client with a server of the revisions 2024-11-05 to 2025-11-25. When the server has lost the session, for example by a
  * restart, `initialize` and the subscriptions of the client are sent again, because a client on stdio initializes only once.
  */
-export class BridgeSession {
+class BridgeSession {
   readonly #options: BridgeSessionOptions;
   /** The client's `initialize`. */
   #initialize: JSONRPCRequest | null = null;
@@ -341,7 +341,7 @@ const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
  * again. The client does not receive the second acknowledgement. It is notified of every resource, because it may have missed a change.
  * Resolves only if the server rejects the subscription; rejects as `Upstream.exchange` does before the server has acknowledged it.
  */
-export async function listen({ upstream, message, onMessage, signal, clock }: Subscription): Promise<Reply> {
+async function listen({ upstream, message, onMessage, signal, clock }: Subscription): Promise<Reply> {
   let isAcknowledged = false;
   let isRejected = false;
   const receive = (received: JSONRPCMessage): void => {
@@ -375,32 +375,32 @@ type JSONRPCResponse = (JSONRPCErrorResponse | JSONRPCResultResponse) & { readon
 
 // The guards of the SDK validate a message with a schema. These messages have been validated already.
 
-export const isRequest = (message: JSONRPCMessage): message is JSONRPCRequest => "method" in message && "id" in message;
+const isRequest = (message: JSONRPCMessage): message is JSONRPCRequest => "method" in message && "id" in message;
 
-export const isResponse = (message: JSONRPCMessage): message is JSONRPCResponse =>
+const isResponse = (message: JSONRPCMessage): message is JSONRPCResponse =>
   !("method" in message) && message.id !== undefined;
 
 /** Whether a message is the successful response to a request. */
-export const isSuccess = (message: JSONRPCMessage, { id }: JSONRPCRequest): message is JSONRPCResultResponse =>
+const isSuccess = (message: JSONRPCMessage, { id }: JSONRPCRequest): message is JSONRPCResultResponse =>
   "result" in message && message.id === id;
 
 /** Whether a message is of the stateless revision, in which each request names its revision. */
-export const isStateless = (message: JSONRPCMessage): boolean =>
+const isStateless = (message: JSONRPCMessage): boolean =>
   "method" in message && typeof message.params?._meta?.[PROTOCOL_VERSION_META_KEY] === "string";
 
 /** Returns a notification with these parameters. */
-export const notification = (method: string, params?: JSONRPCNotification["params"]): JSONRPCNotification => ({
+const notification = (method: string, params?: JSONRPCNotification["params"]): JSONRPCNotification => ({
   jsonrpc: "2.0",
   method,
   ...(params && { params }),
 });
 
 /** Returns the notification that a resource may have changed. In the stateless revision `_meta` names the subscription. */
-export const updated = (uri: string, _meta?: Record<string, unknown>): JSONRPCNotification =>
+const updated = (uri: string, _meta?: Record<string, unknown>): JSONRPCNotification =>
   notification("notifications/resources/updated", { uri, ...(_meta !== undefined && { _meta }) });
 
 /** Returns the response to a request that failed. */
-export const errorFor = (id: string | number, code: number, message: string, data?: unknown): JSONRPCErrorResponse => ({
+const errorFor = (id: string | number, code: number, message: string, data?: unknown): JSONRPCErrorResponse => ({
   jsonrpc: "2.0",
   id,
   error: { code, message, ...(data !== undefined && { data }) },
