@@ -12,7 +12,7 @@ import {
   type Score,
 } from "./chess/adjudication.ts";
 import { explainIllegalMove, hasMove, listMoves, makeMove, startPosition, uciOfSan } from "./chess/moves.ts";
-import { DRAW, DRAW_OFFER_TEXTS, isOffered } from "./chess/terms.ts";
+import { type Color, DRAW, DRAW_OFFER_TEXTS, isOffered } from "./chess/terms.ts";
 import type { Game, Illegal } from "./game.ts";
 
 const ROLES = ["white", "black"] as const;
@@ -265,8 +265,6 @@ function stateAfter(before: ChessState, board: Chess, { move, score, offersDraw 
 
 const NO_OFFER = "your opponent has not offered a draw";
 const MOVE_LIMIT: ChessOutcome = { winner: null, reason: "move_limit" };
-
-type Color = "white" | "black";
 
 /** The result of a game; `winner` is null for a draw. */
 interface ChessOutcome {

@@ -1,6 +1,5 @@
 import { z } from "zod";
-
-type Color = "white" | "black";
+import type { Color } from "./terms.ts";
 
 /** The options of chess for adjudication. Without `resign_score` or `draw_score` the rule is off. */
 export const ADJUDICATION_OPTIONS = {

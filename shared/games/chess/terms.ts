@@ -1,5 +1,7 @@
 /** Terms of chess that pages show. This file does not import chess.js, because pages load it. */
 
+export type Color = "white" | "black";
+
 /** The kinds of chess pieces, by their letters in FEN and UCI. */
 export const PIECE_KINDS = {
   p: "pawn",
@@ -10,8 +12,6 @@ export const PIECE_KINDS = {
   k: "king",
 } as const;
 export type PieceKind = (typeof PIECE_KINDS)[keyof typeof PIECE_KINDS];
-
-type Color = "white" | "black";
 
 /** The meaning of the option with which players can offer draws, for `GameInfo`. */
 export const DRAW_OFFER_TEXTS = {
