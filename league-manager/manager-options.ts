@@ -11,7 +11,7 @@ import { withLateEntry } from "#shared/runtime/config/leagues.ts";
 import { readOrCreateSecret, type Secrets, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { type AdmissionPolicy, type Place, placesOf } from "./agents/places.ts";
 import type { MoveLimits } from "./effects/effects-context.ts";
-import { type LeagueSettings, leagueSeed } from "./league/league.ts";
+import { type League, type LeagueSettings, leagueSeed } from "./league/league.ts";
 import type { MatchQueue } from "./match-queue.ts";
 import type { LiveEvent } from "./projections/live-events.ts";
 import type { RunDatabase } from "./shared-run/run-database.ts";
@@ -115,31 +115,69 @@ export function moveLimits({
 const idOfListed = (players: Config["players"], name: string): string =>
   playerId(players.findIndex((player) => player.name === name) + 1);
 
-/** The settings of each league that follow from the config and the run. */
-export const leagueSettings = ({ leagues, players }: Config, { runId, seed }: RunIdentity): readonly LeagueSettings[] =>
-  leagues.map((league) => {
-    const { league_id, game: id, options, clock = null, format, tie_breaks, teams } = league;
-    const { openings, late_entry, starts_at, round_ms } = league;
-    const game = findGame(id);
-    invariant(game, `unknown game ${id}`);
-    return {
-      leagueId: league_id,
-      runId,
-      game: game.id,
-      roles: game.roles,
-      options,
-      clock,
-      format,
-      formatOptions: formatOptionsOf(league, players),
-      tieBreaks: tie_breaks ?? null,
-      teams: teams ? teams.map((members) => members.map((name) => idOfListed(players, name))) : null,
-      openings: openings ?? null,
-      lateEntry: late_entry,
-      startsAt: starts_at ?? null,
-      roundMs: round_ms ?? null,
-      seedCommitment: sha256Hex(leagueSeed(seed, league_id)),
-    };
-  });
+/** The settings of each league of the config that follow from the config and the run. */
+export const leagueSettings = (config: Config, run: RunIdentity): readonly LeagueSettings[] =>
+  config.leagues.map((league) => settingsFrom(league, config, run, { leagueId: league.league_id, like: null }));
+
+/** The settings at the start of a manager: those of the leagues of the config, and of the leagues of its store that were opened like them. */
+export const settingsAtStart = (
+  config: Config,
+  run: RunIdentity,
+  stored: Iterable<League>,
+  nowMs: number,
+): readonly LeagueSettings[] => [
+  ...leagueSettings(config, run),
+  ...[...stored].flatMap(({ like, leagueId, startsAt }) => {
+    if (like === null || config.leagues.some(({ league_id }) => league_id === leagueId)) return [];
+    return settingsLike(config, run, { like, leagueId, startsAt, nowMs }) ?? [];
+  }),
+];
+
+/**
+ * The settings of a league that is opened like a league of the config; null if the config has no league `like`. A `starts_at` that is over is not
+ * copied: `startsAt` is then kept, the time of the league itself.
+ */
+export function settingsLike(
+  config: Config,
+  run: RunIdentity,
+  { like, leagueId, startsAt, nowMs }: Pick<League, "leagueId" | "startsAt"> & { like: string; nowMs: number },
+): LeagueSettings | null {
+  const league = config.leagues.find(({ league_id }) => league_id === like);
+  if (!league) return null;
+  const settings = settingsFrom(league, config, run, { leagueId, like });
+  const isOver = settings.startsAt !== null && Date.parse(settings.startsAt) <= nowMs;
+  return isOver ? { ...settings, startsAt } : settings;
+}
+
+/** The settings of a league that follow from an entry of the config and the run. */
+function settingsFrom(
+  league: Config["leagues"][number],
+  { players }: Pick<Config, "players">,
+  { runId, seed }: RunIdentity,
+  ids: Pick<LeagueSettings, "leagueId" | "like">,
+): LeagueSettings {
+  const { game: id, options, clock = null, format, tie_breaks, teams } = league;
+  const { openings, late_entry, starts_at, round_ms } = league;
+  const game = findGame(id);
+  invariant(game, `unknown game ${id}`);
+  return {
+    ...ids,
+    runId,
+    game: game.id,
+    roles: game.roles,
+    options,
+    clock,
+    format,
+    formatOptions: formatOptionsOf(league, players),
+    tieBreaks: tie_breaks ?? null,
+    teams: teams ? teams.map((members) => members.map((name) => idOfListed(players, name))) : null,
+    openings: openings ?? null,
+    lateEntry: late_entry,
+    startsAt: starts_at ?? null,
+    roundMs: round_ms ?? null,
+    seedCommitment: sha256Hex(leagueSeed(seed, ids.leagueId)),
+  };
+}
 
 /** The options of the format, with ids of players. */
 function formatOptionsOf(

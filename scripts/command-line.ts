@@ -13,6 +13,7 @@ import {
   joinCodeOption,
   moveMsFlag,
   nameOption,
+  newLeagueOption,
   originOption,
   playersOption,
   portOption,
@@ -228,8 +229,13 @@ function addOperatorCommands(): void {
 
 const running = () => import("./commands/operator.ts");
 
-/** Adds the commands that show and change running leagues. */
+/** Adds the commands that show, open and change the leagues of a running manager. */
 function addRunningCommands(): void {
+  operatorCommand("open", "Open a league like one that is over, without a restart.", "lesson-2 --like lesson-1")
+    .addArgument(new Argument("<league>", "id of the new league").argParser(newLeagueOption))
+    .addOption(new Option("--like <league>", "id of the league that is over (required)").makeOptionMandatory())
+    .action(async (league: string, options) => exitWith((await running()).openLeague(league, options)));
+
   operatorCommand("status", "Show leagues, players and referees.", "rps")
     .argument("[league]", "id of the league (default: all leagues)")
     .option("--json", "print one JSON document")

@@ -3,7 +3,7 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import { endpointKey, type MachineAddresses, remoteNetworkOf } from "#shared/protocol/addresses.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { lateEntryRejection, noLeague } from "../league/decide.ts";
-import { currentMatches, type League } from "../league/league.ts";
+import { configIdOf, currentMatches, type League } from "../league/league.ts";
 import { type Admitted, type Attempt, identify, type Presence, type PresenceCheck } from "./agent-identity.ts";
 import type { AdmissionPolicy } from "./places.ts";
 import { type Agent, type ManagerState, playsGame } from "./registered-agent.ts";
@@ -97,7 +97,7 @@ interface EntryRequest {
  * Returns the leagues of a player after its registration: those that it requests, or every open league of its games. Returns a rejection if it
  * cannot enter a requested league, or if it can enter none.
  */
-function entriesFor(
+export function entriesFor(
   state: ManagerState,
   policy: AdmissionPolicy,
   request: EntryRequest,
@@ -171,22 +171,23 @@ function withChoices(
 }
 
 /** Whether a league has no free place for a player. A league with a roster accepts only the players of its places. */
-function isFull(policy: AdmissionPolicy, { id, displaced }: EntryRequest, { leagueId, entrants }: League): boolean {
+function isFull(policy: AdmissionPolicy, { id, displaced }: EntryRequest, league: League): boolean {
+  const { entrants } = league;
   if (policy.startWhen === "roster") return !policy.places.some((place) => place.kind === "player" && place.id === id);
   const freedEntries = displaced.filter((player) => entrants.has(player.id)).length;
-  return entrants.size - freedEntries >= (policy.maxPlayers.get(leagueId) ?? MAX_PLAYERS);
+  return entrants.size - freedEntries >= (policy.maxPlayers.get(configIdOf(league)) ?? MAX_PLAYERS);
 }
 
 /** Whether a player that is not in a league yet can enter it. */
 export function takesPlayers(policy: AdmissionPolicy, league: League): boolean {
-  const { status, entrants, leagueId } = league;
+  const { status, entrants } = league;
   if (status === "running" ? lateEntryRejection(league, false) !== null : status !== "open") return false;
   if (policy.startWhen === "roster" || league.teams) {
     const isFree = (playerId: string): boolean => !entrants.has(playerId) && !isOfRun(policy, playerId);
     const places = policy.places.filter(({ kind }) => kind === "player").map(({ id }) => id);
     return (league.teams?.flat() ?? places).some(isFree);
   }
-  return entrants.size < (policy.maxPlayers.get(leagueId) ?? MAX_PLAYERS);
+  return entrants.size < (policy.maxPlayers.get(configIdOf(league)) ?? MAX_PLAYERS);
 }
 
 /** Whether the run starts the player with this id. */

@@ -1,4 +1,4 @@
-import type { League } from "../league/league.ts";
+import { configIdOf, type League } from "../league/league.ts";
 import { isPresent } from "./admission.ts";
 import type { Place } from "./places.ts";
 import type { ManagerState } from "./registered-agent.ts";
@@ -12,7 +12,7 @@ export interface StartRule {
    * its `min_players`, or the number of players in the config if it has none.
    */
   readonly startWhen: "roster" | "count";
-  /** `min_players` of the leagues that set it. */
+  /** `min_players` of the leagues of the config that set it. */
   readonly minPlayers: ReadonlyMap<string, number>;
 }
 
@@ -38,10 +38,10 @@ export const missingPlayers = (state: ManagerState, places: readonly Place[]): r
 /** The number of players at which a league starts; 0 if its operator starts it. */
 export function playersNeeded(
   { places, startWhen, minPlayers }: StartRule,
-  { leagueId }: Pick<League, "leagueId">,
+  league: Pick<League, "leagueId" | "like">,
 ): number {
   const configPlayers = places.filter(({ kind }) => kind === "player").length;
-  return startWhen === "count" ? (minPlayers.get(leagueId) ?? configPlayers) : configPlayers;
+  return startWhen === "count" ? (minPlayers.get(configIdOf(league)) ?? configPlayers) : configPlayers;
 }
 
 export const hasReferee = ({ agents }: ManagerState): boolean =>

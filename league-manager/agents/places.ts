@@ -125,6 +125,6 @@ export interface AdmissionPolicy {
   readonly allowedContacts: AllowedContacts;
   /** SHA-256 of the operator's token. No agent may use it as its token, because the answer to a registration contains the agent's token. */
   readonly operatorTokenHash: string;
-  /** `max_players` of the config by league id. */
+  /** `max_players` of the leagues of the config that set it. */
   readonly maxPlayers: ReadonlyMap<string, number>;
 }

@@ -46,7 +46,7 @@ import { operatorOperations } from "./operator-operations.ts";
 import { readOperations } from "./read-operations.ts";
 
 const INSTRUCTIONS =
-  "This server manages leagues of games between programs. list_leagues gives the league ids; get_standings and get_schedule show one league; the resources league://standings and league://schedule show all leagues. start_league, schedule_match, remove_player and reset_token need the operator token in auth_token. To play in a league yourself, call join_league once, then wait_for_turn and make_move in turn until your leagues are over.";
+  "This server manages leagues of games between programs. list_leagues gives the league ids; get_standings and get_schedule show one league; the resources league://standings and league://schedule show all leagues. open_league, start_league, schedule_match, remove_player and reset_token need the operator token in auth_token. To play in a league yourself, call join_league once, then wait_for_turn and make_move in turn until your leagues are over.";
 const BODY_BYTES = 256 * 1024;
 /** MATCH_RESULT carries the log of a match. */
 const REFEREE_BODY_BYTES = 4 * 1024 * 1024;
@@ -57,6 +57,7 @@ export interface ApiOptions extends GamePages {
   readonly views: Views;
   readonly registration: Registration;
   readonly policy: AdmissionPolicy;
+  readonly settingsLike: OperationsContext["settingsLike"];
   readonly operatorToken: string;
   readonly readEvents: StreamOptions["read"];
   readonly joining: DocumentContext["joining"];
@@ -91,10 +92,10 @@ export function createApi(options: ApiOptions): Api {
   const { config, ledger, views, registration, policy, operatorToken, others, clock, ids, log } = options;
   const { projections } = views;
   const limitCreations = creationLimit(CREATIONS_PER_MINUTE.manager, config.limits.loopback);
-  const { places, maxPlayers } = policy;
   const operations = managerOperations({
-    ...{ ledger, views, registration, operatorToken, places, maxPlayers, ids },
+    ...{ ledger, views, registration, operatorToken, policy, ids, maxPlayers: policy.maxPlayers },
     seats: options.seats,
+    settingsLike: options.settingsLike,
     silentReferees: options.silentReferees,
   });
   const mcp = mcpEndpoint(

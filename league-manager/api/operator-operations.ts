@@ -4,20 +4,21 @@ import type { Ids } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
-import type { Place } from "../agents/places.ts";
+import type { AdmissionPolicy } from "../agents/places.ts";
 import { forgetPlayer, removePlayer, resetToken } from "../commands/agent-commands.ts";
 import {
   addPlayer,
   annulMatch,
   endLeague,
   extendLeague,
+  openLeague,
   pauseLeague,
   resumeLeague,
   scheduleMatch,
   startLeague,
 } from "../commands/league-commands.ts";
 import { noLeague } from "../league/decide.ts";
-import { currentMatches, endOfRound, type League } from "../league/league.ts";
+import { currentMatches, endOfRound, type League, type LeagueSettings } from "../league/league.ts";
 import type { Decide, Ledger } from "../ledger.ts";
 import { waitingText } from "../projections/live-lines.ts";
 import type { Views } from "../projections/projections.ts";
@@ -32,6 +33,8 @@ import {
   Forgotten,
   LeagueId,
   LeagueStatus,
+  Opened,
+  OpenLeague,
   Paused,
   PlayerId,
   Removed,
@@ -48,12 +51,15 @@ interface OperatorContext {
   readonly views: Pick<Views, "projections" | "leagueSeedOf" | "awaited">;
   readonly silentReferees: () => readonly string[];
   readonly operatorToken: string;
-  readonly places: readonly Place[];
+  readonly policy: AdmissionPolicy;
+  /** The settings of a new league like a league of the config; null if the config has no such league. */
+  readonly settingsLike: (configId: string, leagueId: string) => LeagueSettings | null;
   readonly ids: Ids;
 }
 
 /** The operations that need the operator token. */
 export const operatorOperations = (context: OperatorContext): readonly Operation<unknown>[] => [
+  opening(context),
   ...leagueOperations(context),
   ...runningOperations({ ...context, operatorOnly: operatorGate(context.operatorToken) }),
   removal(context),
@@ -76,6 +82,28 @@ const operatorGate =
       ),
     );
   };
+
+function opening({ ledger, policy, settingsLike, operatorToken }: OperatorContext): Operation<unknown> {
+  return operation({
+    request: "OPEN_LEAGUE",
+    reply: "OPEN_LEAGUE_RESPONSE",
+    payload: OpenLeague,
+    tool: {
+      name: "open_league",
+      title: "Open a league",
+      description:
+        "Opens a league with the settings of a league that is over, for further matches without a restart of the manager. Players can then enter it. Needs the operator token.",
+      plain: OpenLeague,
+      result: Opened,
+      annotations: { readOnlyHint: false, destructiveHint: false },
+    },
+    handle: operatorGate(operatorToken)(async ({ league_id, like }: z.infer<typeof OpenLeague>) => {
+      const settingsOf = (configId: string) => settingsLike(configId, league_id);
+      const opened = await ledger.execute(openLeague(policy, { leagueId: league_id, like }, settingsOf));
+      return opened.ok ? ok({ status: "OPENED", league_id, like: opened.value.configId }) : opened;
+    }),
+  });
+}
 
 function leagueOperations({ ledger, views, operatorToken }: OperatorContext): readonly Operation<unknown>[] {
   const operatorOnly = operatorGate(operatorToken);
@@ -168,7 +196,7 @@ function erasure({ ledger, operatorToken }: OperatorContext): Operation<unknown>
   });
 }
 
-function tokenReset({ ledger, places, ids, operatorToken }: OperatorContext): Operation<unknown> {
+function tokenReset({ ledger, policy, ids, operatorToken }: OperatorContext): Operation<unknown> {
   return operation({
     request: "RESET_TOKEN",
     reply: "RESET_TOKEN_RESPONSE",
@@ -183,7 +211,7 @@ function tokenReset({ ledger, places, ids, operatorToken }: OperatorContext): Op
       annotations: { readOnlyHint: false, destructiveHint: true },
     },
     handle: operatorGate(operatorToken)(async ({ player_id }: z.infer<typeof PlayerId>) => {
-      const reset = await ledger.execute(resetToken(player_id, ids.token(), places));
+      const reset = await ledger.execute(resetToken(player_id, ids.token(), policy.places));
       return reset.ok ? ok({ status: "RESET", player_id, auth_token: reset.value.token }) : reset;
     }),
   });

@@ -4,7 +4,7 @@ import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import { type Answer, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { noLeague } from "../league/decide.ts";
-import type { League } from "../league/league.ts";
+import { configIdOf, type League } from "../league/league.ts";
 import type { Views } from "../projections/projections.ts";
 import { scheduleOf, scheduleOfRound } from "../projections/schedule.ts";
 import { ratingsShown, standingsShown } from "./league-resources.ts";
@@ -12,7 +12,7 @@ import { GetSchedule, LeagueId, Leagues, Ratings, Schedule, Standings } from "./
 
 interface ReadContext {
   readonly views: Pick<Views, "projections">;
-  /** `max_players` of the config by league id. */
+  /** `max_players` of the leagues of the config that set it. */
   readonly maxPlayers: ReadonlyMap<string, number>;
 }
 
@@ -23,13 +23,13 @@ export function readOperations({ views, maxPlayers }: ReadContext): readonly Ope
     const league = projections.league(leagueId);
     return league ? show(league) : err(noLeague(leagueId, projections.leagues()));
   };
-  const leagueRow = ({ leagueId, game, status, entrants }: League): object => ({
-    league_id: leagueId,
-    game,
-    game_name: findGame(game)?.info.name,
-    status,
-    players: entrants.size,
-    max_players: maxPlayers.get(leagueId) ?? null,
+  const leagueRow = (league: League): object => ({
+    league_id: league.leagueId,
+    game: league.game,
+    game_name: findGame(league.game)?.info.name,
+    status: league.status,
+    players: league.entrants.size,
+    max_players: maxPlayers.get(configIdOf(league)) ?? null,
   });
   return [
     operation({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { knownGameIds } from "#shared/games/registry.ts";
 import { agentStates } from "#shared/protocol/lifecycle.ts";
-import { DisplayName, id } from "#shared/protocol/message-fields.ts";
+import { DisplayName, id, LeagueId as NewLeagueId } from "#shared/protocol/message-fields.ts";
 import { BotHash } from "#shared/protocol/messages.ts";
 
 // Arguments of the league manager's tools in plain form (PROTOCOL.md, section 4).
@@ -148,6 +148,15 @@ export const Leagues = z.object({
       max_players: z.int().nullable(),
     }),
   ),
+});
+export const OpenLeague = z.object({
+  league_id: NewLeagueId.describe("the id of the new league"),
+  like: id.describe("the id of a league that is over; the new league has its settings in the config"),
+});
+export const Opened = z.object({
+  status: z.literal("OPENED"),
+  league_id: id,
+  like: id.describe("the league of the config whose settings the new league has"),
 });
 export const Started = z.looseObject({ status: z.literal("STARTED"), league_id: id });
 export const Scheduled = z.object({

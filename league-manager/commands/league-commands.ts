@@ -1,8 +1,11 @@
 import { err, invariant, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import { entriesFor, isPlaying } from "../agents/admission.ts";
+import type { AdmissionPolicy } from "../agents/places.ts";
 import { nameCommitment } from "../agents/registered-agent.ts";
+import { noLeague } from "../league/decide.ts";
 import { canPair, opensAtOnce } from "../league/format-view.ts";
-import { type League, type LeagueCommand, type LeagueSettings, roundOf } from "../league/league.ts";
+import { configIdOf, type League, type LeagueCommand, type LeagueSettings, roundOf } from "../league/league.ts";
 import { roundToOpen } from "../league/open-work.ts";
 import type { Decide, FollowUps, ManagerState } from "../ledger.ts";
 import { activateReferee, playerOf } from "./agent-commands.ts";
@@ -19,6 +22,69 @@ export const openLeagues =
     }
     return draft.decision(null);
   };
+
+/** A run with a roster ends with the last league of its config, and its players are not registered in others. */
+const ROSTER_ONLY = "this run plays only the leagues of its config: league serve runs a manager that can open others";
+
+/** The maximum number of leagues of a run. Each one stays in the memory of the manager. */
+const MAX_LEAGUES = 1_000;
+
+/**
+ * Opens a league with the settings of the league `like`, which is over, and enters the players that the config lists by endpoint, because they do not
+ * register themselves. `settingsOf` returns the settings of a league of the config for the new one; null if this manager has no such league in its
+ * config. Replies with the id of the league of the config.
+ */
+export const openLeague =
+  (
+    policy: AdmissionPolicy,
+    { leagueId, like }: { readonly leagueId: string; readonly like: string },
+    settingsOf: (configId: string) => LeagueSettings | null,
+  ): Decide<{ readonly configId: string }> =>
+  (state, at) => {
+    if (policy.startWhen === "roster") return err(protocolError("L005", ROSTER_ONLY));
+    const model = state.leagues.get(like);
+    if (!model) return err(noLeague(like, state.leagues.values()));
+    const rejection = openRejection(state, leagueId, model);
+    if (rejection !== null) return err(rejection);
+    const configId = configIdOf(model);
+    const settings = settingsOf(configId);
+    if (!settings) return err(noLeague(configId, state.leagues.values()));
+    const draft = new Draft(state, at);
+    const opened = draft.league(leagueId, { type: "open", settings });
+    if (!opened.ok) return opened;
+    for (const { id, kind, endpoint } of policy.places)
+      if (kind === "player" && endpoint !== null) enterListed(draft, policy, id, leagueId);
+    return draft.decision({ configId });
+  };
+
+/** Enters a registered player that the config lists by endpoint, if the league takes it. */
+function enterListed(draft: Draft, policy: AdmissionPolicy, id: string, leagueId: string): void {
+  const player = draft.state.agents.get(id);
+  if (!player || player.isRemoved) return;
+  const request = { id, name: player.name, returning: player, capabilities: player, displaced: [] };
+  if (!entriesFor(draft.state, policy, { ...request, leagueIds: [leagueId] }).ok) return;
+  draft.mustLeague(leagueId, { type: "enter", playerId: id, nameCommitment: nameCommitment(player) });
+  if (!isPlaying(draft.state, id)) draft.agent(id, { type: "renew" });
+}
+
+/** Returns the reason why a league cannot be opened like another one; null if it can. */
+function openRejection(
+  { leagues, formerLeagues }: ManagerState,
+  league_id: string,
+  { leagueId: like, status }: League,
+): ProtocolError | null {
+  if (leagues.has(league_id) || formerLeagues.some(({ leagueId }) => leagueId === league_id)) {
+    const message = `the name ${league_id} is in use: a league of this run has it; choose another`;
+    return protocolError("L003", message, { league_id });
+  }
+  if (status !== "completed") {
+    const message = `league ${like} is ${status}: a league like it can be opened when it is over`;
+    return protocolError("L005", message, { league_id: like, cause: "league_not_over" });
+  }
+  if (leagues.size + formerLeagues.length < MAX_LEAGUES) return null;
+  const message = `the run has ${MAX_LEAGUES} leagues, which is the maximum: serve new ones with --data FOLDER`;
+  return protocolError("L002", message, { league_id });
+}
 
 /**
  * Closes the registration of a league, pairs its first rounds, and activates its players and all referees. `seed` is the seed of the league. Replies

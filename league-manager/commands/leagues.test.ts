@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { Decide } from "../ledger.ts";
 import { recoverPlayer, removePlayer, resetToken } from "./agent-commands.ts";
-import { announceRound, completeLeague, openLeagues, openRound, pairLeague, startLeague } from "./league-commands.ts";
+import {
+  announceRound,
+  completeLeague,
+  openLeague,
+  openLeagues,
+  openRound,
+  pairLeague,
+  startLeague,
+} from "./league-commands.ts";
 import { assignMatch, releaseMatches, reportResult } from "./match-commands.ts";
 import {
   EMPTY_STATE,
@@ -9,6 +17,7 @@ import {
   given,
   givenState,
   open,
+  POLICY,
   player,
   playerPlace,
   referee,
@@ -41,6 +50,88 @@ describe("open leagues", () => {
     given(...startedLeague("rps", 2))
       .when(changed)
       .leadsTo();
+  });
+});
+
+describe("a league that is opened like another one", () => {
+  const over = [...startedLeague("rps", 2), ...playLeague("rps"), pairLeague("rps", "seed", 0), completeLeague("rps")];
+  /** The command that opens a league at a manager whose config has the league `rps` only. */
+  const openLike = (leagueId: string, like: string, policy = POLICY) =>
+    openLeague(policy, { leagueId, like }, (configId) =>
+      configId === "rps" ? { ...settingsOf(leagueId), like: configId } : null,
+    );
+
+  it("has the settings of the league of the config that the other one follows, and takes players", () => {
+    const { state } = given(...over)
+      .when(openLike("second", "rps"))
+      .leadsTo("second opened")
+      .replies({ configId: "rps" });
+    expect(state.leagues.get("second")).toMatchObject({ status: "open", like: "rps", game: "rps.v1" });
+    givenState(state)
+      .when(player("player 1", { port: 1 }))
+      .leadsTo("second player_entered", "P01 renewed")
+      .replies({ leagueIds: ["rps", "second"] });
+    const played = [
+      ...over,
+      ...[openLike("second", "rps"), player("player 1", { port: 1 }), player("player 2", { port: 2 })],
+      ...[start("second"), ...playLeague("second"), pairLeague("second", "seed", 0), completeLeague("second")],
+    ];
+    const third = given(...played)
+      .when(openLike("third", "second"))
+      .replies({ configId: "rps" });
+    expect(third.state.leagues.get("third")).toMatchObject({ like: "rps" });
+  });
+
+  it("has the players that the config lists by endpoint, which do not register themselves", () => {
+    const places = [
+      playerPlace("P01", "player 1", "http://127.0.0.1:1/mcp"),
+      playerPlace("P02", "player 2"),
+      playerPlace("P03", "absent", "http://127.0.0.1:3/mcp"),
+    ];
+    given(...over)
+      .when(openLike("second", "rps", { ...POLICY, places }))
+      .leadsTo("second opened", "second player_entered", "P01 renewed");
+    given(...over, removePlayer("P01"))
+      .when(openLike("second", "rps", { ...POLICY, places, maxPlayers: new Map([["rps", 0]]) }))
+      .leadsTo("second opened");
+  });
+
+  it("is rejected if the other one is unknown or not over, if its name is in use, and in a run with a roster", () => {
+    given(...over)
+      .when(openLike("second", "gone"))
+      .isRejected("L005", "no league gone; there are rps", { context: { league_id: "gone", cause: "unknown_league" } });
+    for (const [commands, status] of [
+      [[open("rps")], "open"],
+      [startedLeague("rps", 2), "running"],
+    ] as const)
+      given(...commands)
+        .when(openLike("second", "rps"))
+        .isRejected("L005", `league rps is ${status}: a league like it can be opened when it is over`, {
+          context: { league_id: "rps", cause: "league_not_over" },
+        });
+    const inUse = (id: string) => `the name ${id} is in use: a league of this run has it; choose another`;
+    given(...over)
+      .when(openLike("rps", "rps"))
+      .isRejected("L003", inUse("rps"));
+    givenState({ ...stateAfter(over), formerLeagues: [formerLeague("completed")] })
+      .when(openLike("former", "rps"))
+      .isRejected("L003", inUse("former"));
+    given(...over)
+      .when(openLike("second", "rps", { ...POLICY, startWhen: "roster" }))
+      .isRejected(
+        "L005",
+        "this run plays only the leagues of its config: league serve runs a manager that can open others",
+      );
+  });
+
+  it("is limited: a run has at most 1,000 leagues", () => {
+    const formerLeagues = Array.from({ length: 999 }, (_, index) => ({
+      ...formerLeague("completed"),
+      leagueId: `former ${index}`,
+    }));
+    givenState({ ...stateAfter(over), formerLeagues })
+      .when(openLike("second", "rps"))
+      .isRejected("L002", "the run has 1000 leagues, which is the maximum: serve new ones with --data FOLDER");
   });
 });
 

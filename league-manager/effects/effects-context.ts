@@ -16,7 +16,8 @@ export const MANAGER_SENDER = "league_manager:LM01";
 
 /** The time limits for a move, in milliseconds. The limit of a player takes precedence over that of its league. */
 export interface MoveLimits {
-  ofLeague(leagueId: string): number;
+  /** `configId` is the result of `configIdOf`. */
+  ofLeague(configId: string): number;
   /** Returns undefined if the player with this name has no separate limit. */
   ofPlayer(name: string): number | undefined;
 }

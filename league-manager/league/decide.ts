@@ -85,10 +85,11 @@ export function decideLeague(league: League | null, command: LeagueCommand): Dec
 }
 
 function decideOpen(league: League | null, settings: LeagueSettings): Decided {
-  const { leagueId, runId, seedCommitment } = settings;
+  const { leagueId, like, runId, seedCommitment } = settings;
   const config = configOf(settings);
   if (league === null) {
-    return ok([{ type: "opened", league_id: leagueId, run_id: runId, ...config, seed_commitment: seedCommitment }]);
+    const ids = { league_id: leagueId, ...(like !== null && { like }), run_id: runId };
+    return ok([{ type: "opened", ...ids, ...config, seed_commitment: seedCommitment }]);
   }
   const isSame = isDeepStrictEqual(configOf(league), config);
   return isSame || league.status !== "open" ? UNCHANGED : ok([{ type: "reconfigured", ...config }]);
@@ -144,7 +145,7 @@ const cancellationsOf = (matches: readonly Match[]): readonly NewLeagueEvent[] =
 /** The rejection of a request that names an unknown league. It names the leagues that exist. */
 export function noLeague(league_id: string, leagues: Iterable<Pick<League, "leagueId">>): ProtocolError {
   const known = Array.from(leagues, ({ leagueId }) => leagueId).join(", ") || "none";
-  return protocolError("L005", `no league ${league_id}; there are ${known}`, { league_id });
+  return protocolError("L005", `no league ${league_id}; there are ${known}`, { league_id, cause: "unknown_league" });
 }
 
 /** Closes the registration. The first rounds are paired in the same append, unless the format opens its rounds at once. */

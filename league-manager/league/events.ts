@@ -78,6 +78,8 @@ export const LeagueEvent = z.compile(
       ...common,
       type: z.literal("opened"),
       league_id: id,
+      /** The league of the config whose settings the league has; absent for a league of the config. */
+      like: id.optional(),
       run_id: id,
       game: id,
       /** In the order in which `players` of a pairing are listed. */

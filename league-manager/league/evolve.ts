@@ -50,6 +50,7 @@ export function matchOf(league: League, matchId: string): Match | null {
 
 const openedLeague = (event: EventOf<"opened">): League => ({
   leagueId: event.league_id,
+  like: event.like ?? null,
   version: 1,
   runId: event.run_id,
   game: event.game,

@@ -102,6 +102,9 @@ export interface League extends LeagueSettings {
   readonly completedCount: number;
 }
 
+/** The id of the league of the config whose settings a league has. Some of them are in the config only, such as `move_ms` and `max_players`. */
+export const configIdOf = ({ leagueId, like }: Pick<LeagueSettings, "leagueId" | "like">): string => like ?? leagueId;
+
 /** The round of an id; undefined if there is none. */
 export const roundOf = (league: Pick<League, "rounds"> | null | undefined, roundId: number): Round | undefined =>
   roundId > 0 ? league?.rounds.at(roundId - 1) : undefined;
@@ -201,6 +204,8 @@ type LateEntry = "closed" | "forfeit" | "makeup";
 /** The properties of a league that the config and the run determine. */
 export interface LeagueSettings {
   readonly leagueId: string;
+  /** The league of the config whose settings the league has; null for a league of the config. */
+  readonly like: string | null;
   readonly runId: string;
   readonly game: string;
   readonly roles: readonly string[];

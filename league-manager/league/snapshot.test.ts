@@ -31,7 +31,7 @@ describe("a snapshot of a league", () => {
     const { head, rounds } = leagueSnapshot(league);
     const fewer = { ...JSON.parse(head), entrants: JSON.parse(head).entrants.slice(0, 2) };
     const damaged = [
-      { head: head.replace('"format":7', '"format":6'), rounds },
+      { head: head.replace('"format":8', '"format":7'), rounds },
       { head: head.slice(1), rounds },
       { head: JSON.stringify(fewer), rounds },
       { head, rounds: new Map([...rounds].slice(0, 1)) },

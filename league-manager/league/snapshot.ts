@@ -8,7 +8,7 @@ import { sharedOutcome } from "./outcome.ts";
  * The format version of snapshots. Increase it with every change of the serialized fields of `League` or of this file. A snapshot of another format is ignored, and the
  * league is folded from its log.
  */
-const FORMAT = 7;
+const FORMAT = 8;
 
 /** A serialized league: one text for its fields and one for each round, so that no text grows with the number of rounds. */
 export interface LeagueSnapshot {

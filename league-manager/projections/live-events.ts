@@ -87,6 +87,8 @@ export function liveEventsOf(
 function liveOfLeague(league: League, event: LeagueEvent, projections: Projections): readonly LiveEvent[] {
   const { leagueId: league_id } = league;
   switch (event.type) {
+    case "opened":
+      return event.like === undefined ? [] : [notice(openedText(league))];
     case "started":
       return [leagueStarted(league, projections)];
     case "round_opened":
@@ -128,6 +130,10 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
       return [];
   }
 }
+
+/** The seed commitments of the leagues of the config are printed at the start of the manager. */
+const openedText = ({ leagueId, like, seedCommitment }: League): string =>
+  `${leagueId} is open for registration, with the settings of ${like}; its seed commitment is ${seedCommitment}`;
 
 function leagueStarted(league: League, projections: Projections): LiveEvent {
   const format = formatText(league);

@@ -25,7 +25,7 @@ import { cachedRatings, type RatingsDocument } from "./ratings.ts";
 
 /** The read models of the manager. Each committed event advances them, so that neither requests nor events need a pass over all matches. */
 export interface Projections {
-  /** All leagues in the order of the config. */
+  /** All leagues: those of the config in its order, then those that were opened like them. */
   leagues(): readonly League[];
   league(leagueId: string): League | null;
   agent(agentId: string): Agent | null;

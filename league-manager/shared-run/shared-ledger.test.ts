@@ -115,6 +115,22 @@ describe("the ledgers of several managers", () => {
     expect(await execute(a, enterNext("second"))).toEqual(ok("P2"));
   });
 
+  test("have a league that one of them opens like one of their config, and know the ids of the other ones", async () => {
+    const c = await ledgers.start({ leagueIds: ["second"] });
+    await execute(a, openLeague("first"));
+    await execute(a, openLeague("like first", "first"));
+    await execute(b, enterNext("like first"));
+    await ledgers.clock.advance(100);
+    expect([...b.ledger.state.leagues.keys()]).toEqual(["first", "like first"]);
+    expect(a.ledger.state).toEqual(b.ledger.state);
+    expect(await ledgers.storedState()).toEqual(b.ledger.state);
+    await execute(c, openLeague("second"));
+    expect([...c.ledger.state.leagues.keys()]).toEqual(["second"]);
+    expect(c.ledger.state.formerLeagues.map(({ leagueId }) => leagueId)).toEqual(["first", "like first"]);
+    const later = await ledgers.start();
+    expect([...later.ledger.state.leagues.keys()]).toEqual(["first", "second", "like first"]);
+  });
+
   test("have the profile that another manager has written or erased", async () => {
     await execute(a, openLeague("first"));
     await execute(a, enter("first"));

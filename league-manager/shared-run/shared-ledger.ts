@@ -18,7 +18,7 @@ import {
   newBatch,
   type QueuedCommand,
 } from "../store/ledger-core.ts";
-import { evolveState, type Loaded, loadState } from "../store/manager-state.ts";
+import { evolveState, isLoaded, type Loaded, loadState } from "../store/manager-state.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
 import {
   CommitUnknown,
@@ -285,7 +285,7 @@ export interface KnownRun {
   /** The date of the newest event that this manager has made or read since its start, ISO 8601 in UTC; empty without one. */
   at: string;
   state: ManagerState;
-  /** Versions by stream, including those of leagues that the config does not name. */
+  /** Versions by stream, including those of leagues that the manager does not load. */
   readonly versions: Map<string, number>;
 }
 
@@ -306,6 +306,8 @@ class LostCommits extends Error {
 export function addCommits(known: KnownRun, later: LaterCommits, leagueIds: readonly string[]): Commit | null {
   if (later.number < known.number) throw new LostCommits(later.number, known.number);
   const versions = new Map<string, number>();
+  const leagues = new Set(known.state.leagues.keys());
+  const formerLeagues: ManagerState["formerLeagues"][number][] = [];
   const events: CommittedEvent[] = [];
   const recorded: RecordedEvent[] = [];
   for (const one of later.events) {
@@ -314,8 +316,16 @@ export function addCommits(known: KnownRun, later: LaterCommits, leagueIds: read
     if (seq < version) continue;
     if (seq > version) throw unusable(one, `the stream has ${version} events before it`);
     versions.set(stream, seq + 1);
-    const committed = committedOf(one, leagueIds);
+    const committed = committedOf(one, leagues);
     if (!committed) continue;
+    if (committed.event.type === "opened") {
+      const { league_id: leagueId, like = null } = committed.event;
+      if (!isLoaded({ leagueId, like }, leagueIds)) {
+        formerLeagues.push({ leagueId, entrants: new Map(), status: "open" });
+        continue;
+      }
+      leagues.add(leagueId);
+    }
     events.push(committed);
     recorded.push(one);
   }
@@ -323,7 +333,7 @@ export function addCommits(known: KnownRun, later: LaterCommits, leagueIds: read
     ([agentId, profile]): Write =>
       profile ? { type: "profile", agentId, profile } : { type: "erase_profile", agentId },
   );
-  const { state: before } = known;
+  const before = withFormer(known.state, formerLeagues);
   const state = evolved(before, events, recorded, writes, leagueIds);
   for (const [stream, version] of versions) known.versions.set(stream, version);
   known.number = later.number;
@@ -332,8 +342,12 @@ export function addCommits(known: KnownRun, later: LaterCommits, leagueIds: read
   return events.length > 0 || writes.length > 0 ? { before, state, events } : null;
 }
 
-/** Parses an event. Returns null for a league that the config does not name. */
-function committedOf(recorded: RecordedEvent, leagueIds: readonly string[]): CommittedEvent | null {
+/** Adds leagues that other managers have opened and this one does not load, so that their ids are not used again. */
+const withFormer = (state: ManagerState, added: ManagerState["formerLeagues"]): ManagerState =>
+  added.length === 0 ? state : { ...state, formerLeagues: [...state.formerLeagues, ...added] };
+
+/** Parses an event. Returns null for a later event of a league that is not among these. */
+function committedOf(recorded: RecordedEvent, leagues: ReadonlySet<string>): CommittedEvent | null {
   const { stream, seq, body } = recorded;
   const version = seq + 1;
   try {
@@ -341,7 +355,7 @@ function committedOf(recorded: RecordedEvent, leagueIds: readonly string[]): Com
       return { kind: "agent", agentId: stream.slice(AGENT_PREFIX.length), version, event: parseAgentEvent(body) };
     }
     const leagueId = stream.slice(LEAGUE_PREFIX.length);
-    if (!stream.startsWith(LEAGUE_PREFIX) || !leagueIds.includes(leagueId)) return null;
+    if (!stream.startsWith(LEAGUE_PREFIX) || (seq > 0 && !leagues.has(leagueId))) return null;
     return { kind: "league", leagueId, version, event: parseLeagueEvent(body) };
   } catch (thrown) {
     throw unusable(recorded, inOneLine(messageOf(thrown)));

@@ -26,7 +26,14 @@ import { managerInboxes } from "../inbox/manager-inboxes.ts";
 import { type LeagueEvent, leagueStream } from "../league/events.ts";
 import { leagueSeed, matchSeeds } from "../league/league.ts";
 import type { Ledger } from "../ledger.ts";
-import { admissionPolicy, type ManagerOptions, moveLimits, numbersOf, reservedPlaces } from "../manager-options.ts";
+import {
+  admissionPolicy,
+  type ManagerOptions,
+  moveLimits,
+  numbersOf,
+  reservedPlaces,
+  settingsLike,
+} from "../manager-options.ts";
 import { managerMetrics } from "../metrics/manager-metrics.ts";
 import { pagesOfReferees } from "../pages/game-pages.ts";
 import { liveEventsAtStart, liveFeed } from "../projections/live-events.ts";
@@ -147,7 +154,7 @@ const registrations =
 
 /** Creates the effects and the API of a manager. */
 export function compose(core: Core, self: AgentProcess) {
-  const { config, dataFolder, shared, url, onEvent: emit } = core;
+  const { config, dataFolder, run, shared, url, onEvent: emit } = core;
   const { ledger } = core.commands;
   const { clock, ids, log, network } = self;
   const parts = sharedParts(core, self);
@@ -170,6 +177,7 @@ export function compose(core: Core, self: AgentProcess) {
       shared: shared && cluster && { ...shared, ...cluster, isAvailable },
     }),
     ...{ config, ledger: requests, registration, policy, clock, ids, log, inboxes, others, url, ...readable },
+    settingsLike: (like, leagueId) => settingsLike(config, run, { like, leagueId, startsAt: null, nowMs: clock.now() }),
     ...readiness.probes,
     ...{ operatorToken: operator.token, seats: hosting.seats, network, post: inbox.peers.post },
     joining,

@@ -5,7 +5,7 @@ import { StartError, StoreLost } from "#shared/runtime/process/exit.ts";
 import { unwritableCause } from "#shared/store/store-errors.ts";
 import { leagueFollowUps, openLeagues } from "../commands/league-commands.ts";
 import { type League, leagueSeed } from "../league/league.ts";
-import { leagueSettings, type ManagerOptions } from "../manager-options.ts";
+import { type ManagerOptions, settingsAtStart } from "../manager-options.ts";
 import type { MatchQueue } from "../match-queue.ts";
 import { type CountedLedger, countedLedger } from "../metrics/counted-ledger.ts";
 import type { RunDatabase } from "../shared-run/run-database.ts";
@@ -39,7 +39,8 @@ export async function openFile(
   const followUps = leagueFollowUps((leagueId) => leagueSeed(run.seed, leagueId));
   const commands = countedLedger(openLedger({ store, loaded, clock, leagueIds, followUps, onFatal }), clock);
   commands.ledger.onCommit(notices.written);
-  await commands.ledger.execute(openLeagues(leagueSettings(config, run)));
+  const settings = settingsAtStart(config, run, loaded.state.leagues.values(), clock.now());
+  await commands.ledger.execute(openLeagues(settings));
   return { store, clock, run, commands, snapshots: loaded.snapshots, shared: null };
 }
 

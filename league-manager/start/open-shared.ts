@@ -7,7 +7,7 @@ import { StoreBusy, UnusableEvent } from "#shared/store/store-errors.ts";
 import { leagueFollowUps, openLeagues } from "../commands/league-commands.ts";
 import { leagueSeed } from "../league/league.ts";
 import type { Ledger } from "../ledger.ts";
-import { leagueSettings, type ManagerOptions } from "../manager-options.ts";
+import { type ManagerOptions, settingsAtStart } from "../manager-options.ts";
 import { countedLedger } from "../metrics/counted-ledger.ts";
 import { openRunClock } from "../shared-run/run-clock.ts";
 import { DatabaseUnavailable } from "../shared-run/run-database.ts";
@@ -48,7 +48,7 @@ export async function openShared(
   const ledger = new SharedLedger({ database, loaded, clock, ids, leagueIds, followUps, onFatal });
   started.defer(() => ledger.stop());
   const commands = countedLedger(ledger, clock);
-  await openConfigured(ledger, leagueSettings(config, run), warn);
+  await openConfigured(ledger, settingsAtStart(config, run, loaded.state.leagues.values(), clock.now()), warn);
   const shared = {
     ...{ database, queue, secret, operatorToken },
     isAvailable: () => ledger.isAvailable(),

@@ -256,8 +256,27 @@ describe("the ledger", () => {
     await execute(openLeague("third"));
     expect([[...state().leagues.keys()], state().formerLeagues]).toEqual([
       ["first", "third"],
-      [{ entrants: new Map([["P1", expect.any(String)]]), status: "open" }],
+      [{ leagueId: "second", entrants: new Map([["P1", expect.any(String)]]), status: "open" }],
     ]);
+  });
+
+  test("has a league that was opened like one of the config after those of the config, also after a crash", async () => {
+    for (const command of [openLeague("a like second", "second"), openLeague("second"), openLeague("first")])
+      await execute(command);
+    await execute(enter("a like second"));
+    const expected = ["first", "second", "a like second"];
+    expect([...state().leagues.keys()]).toEqual(expected);
+    expect(await afterCrash()).toEqual(state());
+    expect([...(await afterCrash()).leagues.keys()]).toEqual(expected);
+    await expect(execute(openLeague("other", "gone"))).rejects.toThrow("an event belongs to a league of the config");
+    opened.db.close();
+    opened = await ledgerOn(file, { leagueIds: ["first"] });
+    expect([...state().leagues.keys()]).toEqual(["first"]);
+    expect(
+      state()
+        .formerLeagues.map(({ leagueId }) => leagueId)
+        .sort(),
+    ).toEqual(["a like second", "second"]);
   });
 
   test("updates the state of an agent whose profile is written or erased, with or without an event of the agent", async () => {

@@ -13,6 +13,12 @@ import type { ManagerStore } from "./manager-store.ts";
 /** The profile of an agent after it is erased. Its id takes the place of its name. */
 const erased = (agentId: string): Profile => ({ name: agentId, salt: "", endpoint: "", tokenHash: "" });
 
+/** Whether a manager loads a league: one of its config, or one that was opened like one of its config. `leagueIds` are the leagues of the config. */
+export const isLoaded = (
+  { leagueId, like }: Pick<League, "leagueId" | "like">,
+  leagueIds: readonly string[],
+): boolean => leagueIds.includes(leagueId) || (like !== null && leagueIds.includes(like));
+
 /** Changed leagues and agents by id. A forgotten agent is null. */
 interface Changes {
   readonly leagues: Map<string, League>;
@@ -28,8 +34,6 @@ export function evolveState(
   { events, writes }: { readonly events: readonly CommittedEvent[]; readonly writes: readonly Write[] },
   leagueIds: readonly string[],
 ): ManagerState {
-  const unknown = events.find((committed) => committed.kind === "league" && !leagueIds.includes(committed.leagueId));
-  invariant(!unknown, "an event belongs to a league of the config");
   const changes: Changes = { leagues: new Map(), agents: new Map() };
   const profiles = profilesOf(writes);
   let { lastForgotten } = state;
@@ -38,7 +42,9 @@ export function evolveState(
   for (const committed of events) {
     if (committed.kind === "league") {
       const league = changes.leagues.get(committed.leagueId) ?? state.leagues.get(committed.leagueId) ?? null;
-      changes.leagues.set(committed.leagueId, evolveLeague(league, committed.event));
+      const next = evolveLeague(league, committed.event);
+      invariant(league !== null || isLoaded(next, leagueIds), "an event belongs to a league of the config");
+      changes.leagues.set(committed.leagueId, next);
       continue;
     }
     const agent = agentOf(committed.agentId);
@@ -84,7 +90,7 @@ const withForgotten = (
 
 const numberOf = (id: string): number => Number(/\d+$/.exec(id)?.[0] ?? 0);
 
-/** A copy of a map with changed values; null removes a key. If keys are added, `order` lists the keys of the result in their order. */
+/** A copy of a map with changed values; null removes a key. If keys are added, the keys in `order` are the first ones of the result. */
 function merged<T>(
   map: ReadonlyMap<string, T>,
   changes: ReadonlyMap<string, T | null>,
@@ -98,9 +104,9 @@ function merged<T>(
   return order && next.size > map.size ? inOrder(next, order) : next;
 }
 
-/** A copy of a map with only the keys of a list, in its order. */
+/** A copy of a map in which the keys of a list are the first ones, in the order of the list. */
 const inOrder = <T>(map: ReadonlyMap<string, T>, order: readonly string[]): ReadonlyMap<string, T> =>
-  new Map(order.flatMap((key) => (map.has(key) ? [[key, map.get(key) as T] as const] : [])));
+  new Map([...order.flatMap((key) => (map.has(key) ? [[key, map.get(key) as T] as const] : [])), ...map]);
 
 /** The committed state, and the versions of streams and snapshots in the store. */
 export interface Loaded {
@@ -120,7 +126,10 @@ const EVENTS_PER_READ = 5_000;
 /** The number of streams of agents that are read at the same time. */
 const STREAMS_PER_READ = 100;
 
-/** Loads the state of a store: folds the streams of all leagues, from their snapshots, and of all agents. Throws `UnusableEvent`. */
+/**
+ * Loads the state of a store: folds the streams of all leagues, from their snapshots, and of all agents. `leagueIds` are the leagues of the config, in
+ * its order. Throws `UnusableEvent`.
+ */
 export async function loadState(store: ReadStore, leagueIds: readonly string[]): Promise<Loaded> {
   const versions = new Map<string, number>();
   const leagues = new Map<string, League>();
@@ -154,8 +163,9 @@ export async function loadState(store: ReadStore, leagueIds: readonly string[]):
     if (agent) agents.set(id, agent);
   }
   const formerLeagues = [...leagues.values()]
-    .filter(({ leagueId }) => !leagueIds.includes(leagueId))
-    .map(({ entrants, status }) => ({ entrants, status }));
+    .filter((league) => !isLoaded(league, leagueIds))
+    .map(({ leagueId, entrants, status }) => ({ leagueId, entrants, status }));
+  for (const { leagueId } of formerLeagues) leagues.delete(leagueId);
   const state = { leagues: inOrder(leagues, leagueIds), agents, lastForgotten, formerLeagues };
   return { state, versions, snapshots };
 }

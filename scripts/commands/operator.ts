@@ -21,6 +21,7 @@ import {
   Extended,
   Forgotten,
   LeagueStatus,
+  Opened,
   Paused,
   Removed,
   Resumed,
@@ -168,7 +169,15 @@ function servedAt(data: string): string {
   return MANAGER_ENDPOINT;
 }
 
-/** The commands that show and change the running leagues of a manager. */
+/** The commands that show, open and change the leagues of a running manager. */
+
+/** `league open`: opens a league like one that is over. */
+export async function openLeague(league_id: string, flags: OperatorFlags & { readonly like: string }): Promise<number> {
+  const { like } = await request("OPEN_LEAGUE", { league_id, like: flags.like }, Opened, flags);
+  const start = `${LEAGUE_COMMAND} start ${league_id}${addressOf(flags)}`;
+  print(`${league_id} is open for registration, with the settings of ${like}; start it with: ${start}`);
+  return EXIT.ok;
+}
 
 /** `league status`. */
 export async function showStatus(

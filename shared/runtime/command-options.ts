@@ -4,7 +4,7 @@ import { messageOf } from "#shared/lib/result.ts";
 import { cutTo, escapeUnprintable } from "#shared/lib/text.ts";
 import { parseTimeControl, type TimeControl } from "#shared/lib/time-control.ts";
 import { isWebOrigin, isWithoutScheme, parseEndpoint } from "#shared/protocol/addresses.ts";
-import { DisplayName, JOIN_CODE_RULE, JoinCode } from "#shared/protocol/message-fields.ts";
+import { DisplayName, JOIN_CODE_RULE, JoinCode, LEAGUE_ID_RULE, LeagueId } from "#shared/protocol/message-fields.ts";
 import { BotPermissions } from "./bot-permissions.ts";
 import { INSPECTOR_PORT, LOOPBACK_HOST } from "./defaults.ts";
 import { EXIT } from "./process/exit.ts";
@@ -102,6 +102,12 @@ export const moveMsFlag = (): Option =>
     "--move-ms <ms>",
     "time limit for a move, milliseconds (default: 30000; with --clock only the clock)",
   ).argParser(countOption);
+
+/** Parses the id of a new league. */
+export function newLeagueOption(text: string): string {
+  if (LeagueId.safeParse(text).success) return text;
+  throw new InvalidArgumentError(`${LEAGUE_ID_RULE}, at most 100 characters.`);
+}
 
 /** Parses the number of players of a league. */
 export function playersOption(text: string): number {

@@ -64,11 +64,12 @@ export function player(name: string, more: More<PlayerRegistration> = {}, policy
     request,
   });
 }
-/** A league with these players that the config no longer lists. */
+/** The league `former` with these players, which the config no longer lists. */
 export const formerLeague = (
   status: League["status"],
   ...playerIds: string[]
-): Pick<League, "entrants" | "status"> => ({
+): ManagerState["formerLeagues"][number] => ({
+  leagueId: "former",
   status,
   entrants: new Map(playerIds.map((id) => [id, "commitment"])),
 });

@@ -7,7 +7,7 @@ import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { createTally, type Tally } from "#shared/standings/standings.ts";
 import { type Agent, needsLegalActions } from "../../agents/registered-agent.ts";
-import { currentMatches, type League, type Match, optionsOf, type Round } from "../../league/league.ts";
+import { configIdOf, currentMatches, type League, type Match, optionsOf, type Round } from "../../league/league.ts";
 import { restartReason } from "../../league/outcome.ts";
 import type { ManagerState } from "../../ledger.ts";
 import type { EndpointFor, MoveLimits } from "../effects-context.ts";
@@ -52,7 +52,7 @@ export function startGameOf(
     ...(match.lastRelease && { restart_reason: restartReason(match) ?? "" }),
     seed: seedOf(league, match),
     roles: Object.fromEntries(seats),
-    timeouts: { join_ms, move_ms: moveLimits.ofLeague(league.leagueId), game_over_ms },
+    timeouts: { join_ms, move_ms: moveLimits.ofLeague(configIdOf(league)), game_over_ms },
   };
 }
 

@@ -23,6 +23,7 @@ export const AT = "2025-01-01T00:00:00.000Z";
 
 export const SETTINGS: LeagueSettings = {
   leagueId: "rps",
+  like: null,
   runId: "run",
   game: "rps.v1",
   roles: ["player_1", "player_2"],

@@ -70,8 +70,16 @@ export async function ledgerOn(
   return { db, store, ledger, snapshots, appends: () => appends, reads, fatal, uncaught, snapshotErrors };
 }
 
-export const opened = (league_id: string): NewLeagueEvent => ({
-  ...{ type: "opened", league_id, run_id: "run", game: "rps.v1", roles: ["a", "b"], options: {} },
+export const opened = (league_id: string, like?: string): NewLeagueEvent => ({
+  ...{
+    type: "opened",
+    league_id,
+    ...(like !== undefined && { like }),
+    run_id: "run",
+    game: "rps.v1",
+    roles: ["a", "b"],
+    options: {},
+  },
   ...{ format: "round-robin", seed_commitment: "c" },
 });
 export const entered = (player_id: string): NewLeagueEvent => ({
@@ -98,9 +106,9 @@ export const profile = (agentId: string, name = agentId): Write => ({
 });
 
 export const openLeague =
-  (leagueId: string): Decide<string> =>
+  (leagueId: string, like?: string): Decide<string> =>
   () =>
-    ok({ leagueEvents: [{ leagueId, event: opened(leagueId) }], reply: leagueId });
+    ok({ leagueEvents: [{ leagueId, event: opened(leagueId, like) }], reply: leagueId });
 
 /** Registers the next player with a profile and enters it into a league. Rejects the third player of a league with L002. */
 export const enter =

@@ -6,19 +6,17 @@ import type { Game } from "#shared/games/game.ts";
 import { findGame, findGameNamed, gameIds, knownGameIds } from "#shared/games/registry.ts";
 import { didYouMean } from "#shared/lib/text.ts";
 import { TimeControl } from "#shared/lib/time-control.ts";
-import { MoveLimit } from "#shared/protocol/message-fields.ts";
+import { LeagueId, MoveLimit } from "#shared/protocol/message-fields.ts";
 import { isTieBreakId, TIE_BREAK_IDS } from "#shared/standings/tie-breaks.ts";
 import { Openings } from "./openings.ts";
 
 /** The maximum number of players of a team. */
 const MAX_TEAM_PLAYERS = 4;
 
-const leagueId = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, "use letters, digits, dot, dash and underscore");
-
 /** The config of one league. */
 export const League = z
   .strictObject({
-    league_id: leagueId.describe("the league's id in URLs and file names"),
+    league_id: LeagueId.describe("the league's id in URLs and file names"),
     game: z.string().describe(`${gameIds.join(", ")}, or the .ts or .js file of another game, relative to this file`),
     format: z
       .string()
