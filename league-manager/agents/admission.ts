@@ -117,8 +117,8 @@ export function entriesFor(
   );
   return err(
     isAnyFull
-      ? protocolError("L002", fullMessage(policy, request, "every league of your games is full"))
-      : protocolError("L001", closedMessage(state, policy, request)),
+      ? protocolError("L002", fullMessage(policy, request, "every league of your games is full"), laterLeagues(policy))
+      : closedRejection(state, policy, request),
   );
 }
 
@@ -200,15 +200,20 @@ const fullMessage = ({ startWhen }: AdmissionPolicy, { name }: EntryRequest, ful
 /** The maximum number of leagues that a rejection lists for each status. */
 const MAX_LISTED = 10;
 
-/** The message for a player that can enter no league because none of its games is open. It names the leagues of its games. */
-function closedMessage(state: ManagerState, policy: AdmissionPolicy, request: EntryRequest): string {
+/** The context of the rejection of a player that can enter a league which is opened later. No league is opened in a run with a roster. */
+const laterLeagues = ({ startWhen }: AdmissionPolicy): ProtocolError["context"] =>
+  startWhen === "roster" ? {} : { cause: "no_open_league" };
+
+/** The rejection of a player that can enter no league because none of its games is open. It names the leagues of its games. */
+function closedRejection(state: ManagerState, policy: AdmissionPolicy, request: EntryRequest): ProtocolError {
   const { capabilities } = request;
   const message = "no league of your games is open";
+  const rejected = (why: string, context = {}): ProtocolError => protocolError("L001", `${message}${why}`, context);
   const leagues = [...state.leagues.values()];
   const ofItsGames = leagues.filter(({ game }) => playsGame(capabilities, game));
   if (ofItsGames.length === 0) {
     const games = new Set(leagues.map(({ game }) => game));
-    return games.size === 0 ? message : `${message}: the leagues play ${listed([...games])}, ${gamesAdvice(request)}`;
+    return rejected(games.size === 0 ? "" : `: the leagues play ${listed([...games])}, ${gamesAdvice(request)}`);
   }
   const running = ofItsGames.filter(({ status }) => status === "running").map(({ leagueId }) => leagueId);
   const over = ofItsGames.filter(({ status }) => status === "completed").map(({ leagueId }) => leagueId);
@@ -217,7 +222,9 @@ function closedMessage(state: ManagerState, policy: AdmissionPolicy, request: En
     ...(running.length > 0 ? [`${are(running)} running`] : []),
     ...(over.length > 0 ? [`${are(over)} over`] : []),
   ];
-  return states.length === 0 ? message : `${message}: ${states.join("; ")}${adviceOf(policy)}`;
+  return states.length === 0
+    ? rejected("")
+    : rejected(`: ${states.join("; ")}${adviceOf(policy)}`, laterLeagues(policy));
 }
 
 /** The games of a player that cannot enter a league because of its game, and where they are changed. */
@@ -233,7 +240,7 @@ const listed = (names: readonly string[]): string =>
 const adviceOf = ({ startWhen }: AdmissionPolicy): string =>
   startWhen === "roster"
     ? ""
-    : ". The operator can serve new leagues, with another league_id in the config or with --data FOLDER";
+    : ". The operator can open another one with league open, or serve new leagues with --data FOLDER";
 
 /** Whether a player is in a running league. */
 export const isPlaying = ({ leagues }: ManagerState, playerId: string): boolean =>

@@ -154,4 +154,5 @@ const rejected = (error: ProtocolError) => ({
   reason: error.message,
   error_code: error.error_code,
   retryable: error.retryable,
+  ...(typeof error.context.cause === "string" && { cause: error.context.cause }),
 });

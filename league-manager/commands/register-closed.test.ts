@@ -4,7 +4,7 @@ import { startLeague } from "./league-commands.ts";
 import { given, givenState, open, POLICY, player, referee, stateAfter } from "./testing/commands.ts";
 
 /** What the operator of a served league can do. */
-const ADVICE = " The operator can serve new leagues, with another league_id in the config or with --data FOLDER";
+const ADVICE = " The operator can open another one with league open, or serve new leagues with --data FOLDER";
 
 /** Where the games of a player are changed. */
 const GAMES =
@@ -17,6 +17,7 @@ describe("a new player", () => {
       .isRejected(
         "L001",
         `no league of your games is open: the leagues play rps.v1, and your player plays chess. ${GAMES}`,
+        { context: {} },
       );
     const chess = player("Ann", { game_types: ["chess"], league_ids: ["rps"] });
     given(open("rps")).when(chess).isRejected("L001", `league rps plays rps.v1, and your player plays chess. ${GAMES}`);
@@ -29,7 +30,9 @@ describe("a new player", () => {
     ];
     given(...running)
       .when(player("Ann"))
-      .isRejected("L001", `no league of your games is open: rps is running.${ADVICE}`);
+      .isRejected("L001", `no league of your games is open: rps is running.${ADVICE}`, {
+        context: { cause: "no_open_league" },
+      });
     given(...running)
       .when(player("Ann", { league_ids: ["rps"] }))
       .isRejected("L001", "league rps is running and accepts no more players");
@@ -41,6 +44,8 @@ describe("a new player", () => {
     const state = { ...rest, leagues: over };
     const Ann = (more: object, policy = POLICY) => givenState(state).when(player("Ann", { port: 2, ...more }, policy));
     Ann({}).isRejected("L001", `no league of your games is open: rps, other, third are over.${ADVICE}`);
+    const inRun = { ...POLICY, startWhen: "roster" } as const;
+    Ann({}, inRun).isRejected("L001", "no league of your games is open: rps, other, third are over", { context: {} });
     Ann({ league_ids: ["other"] }).isRejected("L001", `league other is over.${ADVICE}`);
     Ann({ league_ids: ["other"] }, { ...POLICY, startWhen: "roster" }).isRejected("L001", "league other is over");
   });

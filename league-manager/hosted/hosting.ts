@@ -142,7 +142,12 @@ function remember(tokens: Map<string, string>, sessionId: string, token: string)
 }
 
 /** The rejection in the answer to a registration. */
-function rejection({ error_code, reason, retryable }: PlayerRegisterResponse): ProtocolError {
+function rejection({ error_code, reason, retryable, cause }: PlayerRegisterResponse): ProtocolError {
   const code = error_code != null && Object.hasOwn(errorNames, error_code) ? (error_code as ErrorCode) : "L001";
-  return protocolError(code, reason ?? "the registration was rejected", {}, retryable ?? false);
+  return protocolError(
+    code,
+    reason ?? "the registration was rejected",
+    cause == null ? {} : { cause },
+    retryable ?? false,
+  );
 }

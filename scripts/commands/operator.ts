@@ -12,7 +12,7 @@ import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
 import { isInUse } from "#shared/runtime/files/locked-store.ts";
-import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { EXIT, exitOfRejection, StartError } from "#shared/runtime/process/exit.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/program.ts";
 import {
   Added,
@@ -112,7 +112,7 @@ export async function request<Reply extends z.ZodType>(
     const reply = await peers.message(endpoint, envelope, { timeoutMs: TIMEOUT_MS, bearer });
     if (!reply.ok) throw failedRequest(endpoint, reply.error);
     const { type: replyType, payload: answer } = reply.value;
-    if (replyType.endsWith("_ERROR")) throw new StartError(inOneLine(String(answer.message)));
+    if (replyType.endsWith("_ERROR")) throw rejectedRequest(answer);
     const parsed = replySchema.safeParse(answer);
     if (!parsed.success) {
       const faults = faultsText(fieldFaults(parsed.error, "payload"));
@@ -122,6 +122,13 @@ export async function request<Reply extends z.ZodType>(
   } finally {
     await peers.close();
   }
+}
+
+/** Returns the error of a request that the manager has rejected with LEAGUE_ERROR or GAME_ERROR. */
+export function rejectedRequest(error: Readonly<Record<string, unknown>>, prefix = ""): StartError {
+  const context = z.object({ cause: z.string() }).safeParse(error.context);
+  const exitCode = exitOfRejection(error.error_code, context.data?.cause);
+  return new StartError(`${prefix}${inOneLine(String(error.message))}`, exitCode);
 }
 
 /** Returns the error of a request that has no reply. A JSON-RPC error is an answer, so the manager is running. */

@@ -12,7 +12,7 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { readOrCreateSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { pathOfInvitation, pathOfSeat } from "#shared/web/texts/links.ts";
 import { browserObstacle, openInBrowser } from "../../referee/play/browser.ts";
-import { failedRequest } from "./operator.ts";
+import { failedRequest, rejectedRequest } from "./operator.ts";
 
 interface JoinFlags {
   readonly manager: string;
@@ -50,8 +50,7 @@ async function enter(manager: string, entry: { readonly player_name: string }): 
     const reply = await peers.message(manager, envelope, { timeoutMs: TIMEOUT_MS, retry: true });
     if (!reply.ok) throw failedRequest(manager, reply.error);
     const { type, payload } = reply.value;
-    if (type.endsWith("_ERROR"))
-      throw new StartError(`registration was rejected: ${inOneLine(String(payload.message))}`);
+    if (type.endsWith("_ERROR")) throw rejectedRequest(payload, "registration was rejected: ");
     const joined = Joined.safeParse(payload);
     if (joined.success) return joined.data.player_id;
     const faults = faultsText(fieldFaults(joined.error, "payload"));

@@ -297,6 +297,8 @@ const registerResponse = {
   error_code: z.string().nullish(),
   /** true: the registration may be accepted if the agent registers again after a second. */
   retryable: z.boolean().nullish(),
+  /** Identifies the reason of some rejections for programs. Absent in answers of earlier versions. */
+  cause: z.string().max(100).nullish(),
 };
 export const PlayerRegisterResponse = z.object({
   ...registerResponse,

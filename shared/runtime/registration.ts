@@ -8,7 +8,7 @@ import { httpUrl } from "#shared/rpc/http/machine-addresses.ts";
 import { type CallFault, operatorText } from "#shared/rpc/peer/call.ts";
 import { asRefused, type Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "./agent.ts";
-import { StartError } from "./process/exit.ts";
+import { exitOfRejection, StartError } from "./process/exit.ts";
 import { readOrCreateSecret, type Secrets } from "./secret-file.ts";
 
 interface RegistrationOptions<Response> {
@@ -59,6 +59,9 @@ export function acquireToken(self: Secrets, tokenFile: string, sender: string, s
   return readOrCreateSecret(self, tokenFile);
 }
 
+/** The agent can enter no league now, but perhaps one that is opened later. */
+class NoOpenLeague extends StartError {}
+
 const stopped = (): StartError => new StartError("stopped before it was registered");
 
 /**
@@ -73,6 +76,7 @@ export async function register<
     reason?: string | null | undefined;
     error_code?: string | null | undefined;
     retryable?: boolean | null | undefined;
+    cause?: string | null | undefined;
   },
 >(options: RegistrationOptions<Response>): Promise<{ response: Response; token: string }> {
   const { peers, manager, self, signal, token: sentToken } = options;
@@ -97,11 +101,13 @@ export async function register<
         const faults = faultsText(fieldFaults(response.error, "payload"));
         throw new StartError(`the manager at ${manager} answered ${reply.value.type}, not a registration: ${faults}`);
       }
-      const { status, auth_token: token, reason, error_code, retryable } = response.data;
+      const { status, auth_token: token, reason, error_code, retryable, cause } = response.data;
       if (status !== "ACCEPTED" || !token) {
         const hint = error_code === "L003" ? `. The token that was sent is in ${options.tokenFile}` : "";
         const why = `registration was rejected: ${inOneLine(reason ?? "no reason given")}`;
-        if (retryable !== true || status === "ACCEPTED") throw new StartError(`${why}${hint}`);
+        if (cause === "no_open_league") throw new NoOpenLeague(why);
+        if (retryable !== true || status === "ACCEPTED")
+          throw new StartError(`${why}${hint}`, exitOfRejection(error_code, cause));
         if (!wasRejected) self.warn(`${why}. Trying again every second`);
         wasRejected = true;
         if (!(await self.clock.pause(REJECTED_RETRY_MS, signal))) throw stopped();

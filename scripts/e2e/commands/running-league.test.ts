@@ -58,7 +58,7 @@ it("an operator pauses, extends and resumes a running league, adds a player, ann
     ],
   ] as const)
     expect(await operator("annul", "R1M1", "--league", "rps", "--reason", reason)).toMatchObject(rejected);
-  expect(await operator("status", "nope")).toMatchObject({ code: 1, stderr: "no league nope; there are rps\n" });
+  expect(await operator("status", "nope")).toMatchObject({ code: 2, stderr: "no league nope; there are rps\n" });
   expect(await operator("add", "Eva", "--league", "rps")).toMatchObject({
     code: 1,
     stderr: "no player Eva is in a league: give the id or the name that league status shows\n",

@@ -222,7 +222,7 @@ it("league join human prints the link of the seat, also when it is repeated, and
         links.push(/ is P01 and plays at (\S+)/.exec(stdout)?.[1] ?? stdout);
       }
       expect(await join("--league", "chess")).toMatchObject({
-        code: 1,
+        code: 2,
         stderr: expect.stringContaining("no league chess"),
       });
       return { stop: async () => {} };

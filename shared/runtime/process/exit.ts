@@ -3,6 +3,16 @@ import { inOneLine } from "../../lib/text.ts";
 /** The exit codes of all commands. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, config: 3, interrupted: 130 } as const;
 
+/** The causes of a rejection because of the league that a command names. */
+const LEAGUE_CAUSES: ReadonlySet<unknown> = new Set(["unknown_league", "league_not_over"]);
+
+/**
+ * Returns the exit code of a command whose request was rejected: `usage` if its arguments name an unknown league, a
+ * league that is not over, or a name in use (L003).
+ */
+export const exitOfRejection = (code: unknown, cause: unknown): number =>
+  code === "L003" || LEAGUE_CAUSES.has(cause) ? EXIT.usage : EXIT.failed;
+
 /**
  * An error with a message for the person at the terminal. It ends the process with its exit code and without a stack
  * trace.
