@@ -94,6 +94,8 @@ export function createNotificationLog(say: (line: string) => void): Notification
     registered(id, leagueIds) {
       playerId = id;
       isRegistered = true;
+      // The player enters another league after its leagues are over.
+      if (state === "SHUTDOWN" && leagueIds.some((leagueId) => !leagues.has(leagueId))) state = "INIT";
       step("register_success");
       for (const leagueId of leagueIds) leagueOf(leagueId);
     },

@@ -24,6 +24,8 @@ export const PlayerOptions = z.object({
   secretFile: z.string().nullable().default(null),
   /** The leagues to enter; null for every open league of its games. */
   leagueIds: z.array(z.string()).readonly().nullable().default(null),
+  /** Whether the player waits for a league that it can enter, and enters the leagues that are opened when its leagues are over. */
+  entersLater: z.boolean().default(false),
   registerTimeoutMs: z.number().default(Timeouts.parse({}).league_register_ms),
   /** The origins of other sites whose pages may call `/mcp`. */
   allowedOrigins: z.array(z.string()).readonly().default([]),

@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { basename } from "node:path";
 import { findGame, gameIds } from "#shared/games/registry.ts";
+import { throwLater } from "#shared/lib/clock.ts";
 import { flat, inOneLine } from "#shared/lib/text.ts";
 import { parseEndpoint } from "#shared/protocol/addresses.ts";
 import { historyField, OWN_TRANSPORTS } from "#shared/protocol/message-fields.ts";
@@ -20,6 +21,7 @@ import {
 } from "#shared/runtime/registration.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { type Identity, setToken } from "./identity.ts";
+import { enterLater, enterWhenOpen } from "./later-leagues.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
 import type { PlayerOptions } from "./options.ts";
 
@@ -77,10 +79,20 @@ export async function registerPlayer(
     setToken(identity, token);
     onRegistered(identity.id, leagueIds);
   };
-  await enter();
+  const joining = {
+    ...{ manager, peers, self, signal, timeoutMs, enter, token: () => token },
+    sender: () => (identity.registered === null ? sender : flat("player:", identity.id)),
+    entered: () => identity.registered?.leagueIds ?? [],
+  };
+  await (options.entersLater ? enterWhenOpen(joining) : enter());
   self.say(`registered as ${identity.id} in ${identity.registered?.leagueIds.join(", ") || "no league"}`);
   if (options.pull && inbox === null) {
     throw new StartError(`the manager at ${manager} has no inboxes: join without --pull`);
+  }
+  if (options.entersLater) {
+    enterLater(joining).catch((thrown) => {
+      if (!signal.aborted) throwLater(self.clock, thrown);
+    });
   }
   const kept = keepRegistered({
     ...{ peers, manager, self, signal, timeoutMs },

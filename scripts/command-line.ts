@@ -299,7 +299,10 @@ function addJoinCommand(): void {
       nameOption,
     )
     .option("--port <port>", portHelp("player"), portOption)
-    .option("--league <id...>", "leagues to enter (default: every open league of its games)")
+    .option(
+      "--league <id...>",
+      "leagues to enter (default: every open league of its games, and when they are over the next ones)",
+    )
     .option("--join-code <word>", "the join code of the league (default: none)", joinCodeOption)
     .option("--pull", "poll an inbox at the manager instead of being called: for players behind a router or a firewall")
     .addOption(gameFilesOption())

@@ -18,7 +18,7 @@ interface JoinFlags extends PermissionFlags {
   readonly game: readonly string[];
 }
 
-/** `league join`: runs one player in this process until it is stopped. */
+/** `league join`: runs one player in this process until it is stopped. Without `--league` it enters each league that is opened when its leagues are over. */
 export const join = (bot: string, flags: JoinFlags): Promise<void> =>
   runAgentProcess(flags.name ?? `player-${flags.port ?? process.pid}`, resolve(flags.data), async (self) => {
     await loadGames(flags.game);
@@ -34,6 +34,7 @@ export const join = (bot: string, flags: JoinFlags): Promise<void> =>
         inspect: inspectAddress(flags),
         allow: permissionsOf(flags),
         leagueIds: flags.league,
+        entersLater: flags.league === undefined,
         dataFolder: resolve(flags.data),
       },
       self,

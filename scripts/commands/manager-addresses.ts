@@ -39,12 +39,18 @@ export function addressLines(config: Config, interfaces: Interfaces): readonly s
 }
 
 /** Returns the lines that are printed if no number of players starts the leagues, with the command with which the operator starts them. */
-export function startHint({ leagues, data }: Config): readonly string[] {
+export const startHint = ({ leagues, data }: Config): readonly string[] => [
+  "No number of players is set, so no league starts yet. When all players have joined, enter in another terminal:",
+  `  ${operatorCommand(["start", ...leagues.map(({ league_id }) => league_id)], data)}`,
+];
+
+/** Returns the command that opens a league like the last one of the config. */
+export const openCommand = ({ leagues, data }: Config): string =>
+  operatorCommand(["open", "NEW", "--like", leagues.at(-1)?.league_id ?? ""], data);
+
+function operatorCommand(args: readonly string[], data: string): string {
   const folder = relative(process.cwd(), data);
-  const args = [...leagues.map(({ league_id }) => league_id), ...(folder === DATA_FOLDER ? [] : ["--data", folder])];
-  const quoted = args.map((arg) => (/^[\w./:@-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`));
-  return [
-    "No number of players is set, so no league starts yet. When all players have joined, enter in another terminal:",
-    `  ${LEAGUE_COMMAND} start ${quoted.join(" ")}`,
-  ];
+  const all = [...args, ...(folder === DATA_FOLDER ? [] : ["--data", folder])];
+  const quoted = all.map((arg) => (/^[\w./:@-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`));
+  return `${LEAGUE_COMMAND} ${quoted.join(" ")}`;
 }

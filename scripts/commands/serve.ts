@@ -16,7 +16,7 @@ import { type FormatFlags, withClock, withFormat } from "../run/config-overrides
 import { writeJsonAtomically } from "../run/json-file.ts";
 import { createProgress } from "../run/progress.ts";
 import { standingsTable, withResult } from "../run/tables.ts";
-import { addressLines, isOpenToNetwork, managerUrls, startHint } from "./manager-addresses.ts";
+import { addressLines, isOpenToNetwork, managerUrls, openCommand, startHint } from "./manager-addresses.ts";
 import { assertDatabaseUrl } from "./open-database.ts";
 import { readConfig } from "./run.ts";
 
@@ -43,8 +43,9 @@ interface ServeFlags extends FormatFlags {
 const URL_WITHOUT_DATABASE =
   "--url is for several managers on one database, and no database is named: set DATABASE_URL or --database";
 const ALL_OVER = "Every league is over. The standings stay on the page.";
-const NEW_LEAGUES =
-  "To play new leagues, enter this command again, with another league_id in the config or with --data FOLDER.";
+/** How the operator of a manager whose leagues are over plays another one. */
+const newLeagues = (config: Config): string =>
+  `To play another one, enter in another terminal: ${openCommand(config)}. To play leagues with other settings, enter this command again, with another league_id in the config or with --data FOLDER.`;
 
 /**
  * `league serve`: runs a manager and referees until it is interrupted. It starts no players: those of the config with a bot are ignored. Resolves with
@@ -76,7 +77,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
         progress.line(withResult(standingsTable(live.league_id, live.standings), live.result));
       if (live.type === "all_completed") {
         areAllOver = true;
-        progress.line(flags.database ? ALL_OVER : `${ALL_OVER} ${NEW_LEAGUES}`);
+        progress.line(flags.database ? ALL_OVER : `${ALL_OVER} ${newLeagues(config)}`);
       }
     },
     onLine: (agent, line) => progress.line(`${agent}: ${line}`),

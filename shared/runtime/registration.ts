@@ -60,7 +60,7 @@ export function acquireToken(self: Secrets, tokenFile: string, sender: string, s
 }
 
 /** The agent can enter no league now, but perhaps one that is opened later. */
-class NoOpenLeague extends StartError {}
+export class NoOpenLeague extends StartError {}
 
 const stopped = (): StartError => new StartError("stopped before it was registered");
 

@@ -112,6 +112,8 @@ export interface Joining {
   readonly program: string;
   /** Whether players need a join code. The code itself is not published. */
   readonly needs_join_code: boolean;
+  /** Whether a command must name the league, because players can enter other leagues too. */
+  readonly names_league: boolean;
 }
 
 export interface TestResult {

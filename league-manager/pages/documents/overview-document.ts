@@ -50,10 +50,12 @@ function winnersOf(projections: Projections, league: League): readonly PlayerRef
   return ids.map((playerId) => playerRef(projections, playerId));
 }
 
-function joiningOf({ joining }: DocumentContext, league: League): Joining | null {
+function joiningOf({ joining, views }: DocumentContext, league: League): Joining | null {
   if (!joining.takesPlayers(league)) return null;
-  const { addresses, needsJoinCode } = joining;
-  return { addresses: addresses(), program: LEAGUE_COMMAND, needs_join_code: needsJoinCode };
+  const { addresses, needsJoinCode, takesPlayers } = joining;
+  // Without the name of the league, the program also enters the leagues that are opened later.
+  const names_league = views.projections.leagues().filter(takesPlayers).length > 1;
+  return { addresses: addresses(), program: LEAGUE_COMMAND, needs_join_code: needsJoinCode, names_league };
 }
 
 function testOf(projections: Projections, league: League): TestResult | null {

@@ -108,10 +108,12 @@ describe("the overview", () => {
     expect((await league.read<OverviewDocument>(overview)).joining).toBeNull();
     const joining = { needsJoinCode: true, takesPlayers: () => true, addresses: () => ["http://10.0.0.1:8000"] };
     const request = { league: league.league, params: {}, query: new URLSearchParams() };
-    expect(overview.read({ ...league.context(), joining }, request).joining).toEqual({
-      addresses: ["http://10.0.0.1:8000"],
-      program: "npm run league --",
-      needs_join_code: true,
-    });
+    const context = { ...league.context(), joining };
+    const expected = { addresses: ["http://10.0.0.1:8000"], program: "npm run league --", needs_join_code: true };
+    expect(overview.read(context, request)).toMatchObject({ joining: { ...expected, names_league: false } });
+    const { views } = context;
+    const projections = { ...views.projections, leagues: () => [league.league, league.league] };
+    const read = overview.read({ ...context, views: { ...views, projections } }, request);
+    expect(read).toMatchObject({ joining: { ...expected, names_league: true } });
   });
 });

@@ -165,7 +165,8 @@ function HowToJoin({ league, joining }: HowToJoinProps): JSX.Element {
   const address = addressOf(joining);
   const page = `${address}/play?league=${encodeURIComponent(league.league_id)}`;
   const code = joining.needs_join_code ? " --join-code CODE" : "";
-  const command = `${joining.program} join ./my-bot/bot.ts --name YOUR_NAME --league ${league.league_id} --manager ${address}/mcp${code}`;
+  const named = joining.names_league ? ` --league ${league.league_id}` : "";
+  const command = `${joining.program} join ./my-bot/bot.ts --name YOUR_NAME${named} --manager ${address}/mcp${code}`;
   return (
     <section class="box join-league" aria-labelledby="join-heading">
       <div>
