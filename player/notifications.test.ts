@@ -194,3 +194,20 @@ test("a player that has not registered itself stops without a line", () => {
   notifications.stopping();
   expect(lines).toEqual(["l R1M1 as player_1: won (won series)"]);
 });
+
+test("a player that enters another league after its leagues are over is registered again", () => {
+  const notifications = createNotificationLog(() => {});
+  const ann = { rank: 1, player_id: "P01", display_name: "Ann", played: 1, wins: 1, draws: 0, losses: 0, points: 3 };
+  notifications.registered("P01", ["l"]);
+  notifications.roundStarted();
+  notifications.roundEnded({
+    ...{ league_id: "l", round_id: 1, matches_completed: 1, next_round_id: null },
+    summary: { winners: {} },
+  });
+  notifications.standings({ league_id: "l", round_id: 1, standings: [ann] });
+  expect(notifications.facts().state).toBe("SHUTDOWN");
+  notifications.registered("P01", ["l"]);
+  expect(notifications.facts().state).toBe("SHUTDOWN");
+  notifications.registered("P01", ["l", "next"]);
+  expect(notifications.facts().state).toBe("REGISTERED");
+});

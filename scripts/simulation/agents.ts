@@ -24,6 +24,7 @@ import {
   addressOf,
   type Behaviour,
   dialectOf,
+  FIRST_LEAGUE,
   isLate,
   MOVE_MS,
   operatorNames,
@@ -220,8 +221,6 @@ export function seededIds(seed: string): Ids {
 
 /** A league that no plan starts. */
 const WAITING_LEAGUE = "next";
-/** A league of the first two players. */
-const FIRST_LEAGUE = "first";
 
 /**
  * Returns the config of the managers of a plan: the league `sim`, and others that its players enter before. `startsAtMs` is the time of its start, since

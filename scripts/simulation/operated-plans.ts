@@ -212,7 +212,11 @@ const replacing: PlanKind = (context) => {
   return { ...plan, former, calls };
 };
 
-const renewing: PlanKind = ({ plan }) => ({ ...plan, isSecondLeague: true });
+/** Two players play in another league before. When it is over, an operator opens a league like it, which does not start. */
+const renewing: PlanKind = (context) => {
+  const calls = [0, 3_000].map((at) => call(context, "open_league", "start", at));
+  return { ...context.plan, isSecondLeague: true, calls };
+};
 
 /** A referee cannot reach the manager for longer than it may be silent, except in a match that is played by hand. */
 function cutReferee({ plan, random }: KindContext): Pick<Plan, "referees" | "players" | "disturbances"> {

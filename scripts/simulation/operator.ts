@@ -3,7 +3,7 @@ import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
 import { type ToolAnswer, toolAnswerIn } from "./checks/messages.ts";
-import type { OperatorCall } from "./plan.ts";
+import { FIRST_LEAGUE, type OperatorCall } from "./plan.ts";
 
 /** The operator token of every simulated league. */
 export const OPERATOR_TOKEN = "the-token-of-the-operator";
@@ -132,6 +132,8 @@ function argumentsOf({ tool, match, round, extended }: OperatorCall, ids: readon
       return { player_id };
     case "list_leagues":
       return {};
+    case "open_league":
+      return { league_id: "opened", like: FIRST_LEAGUE };
     default:
       return { league_id: "sim" };
   }

@@ -67,6 +67,7 @@ export const endOf = (one: Disturbance): number => {
 const TOOLS = [
   ...["pause_league", "resume_league", "extend_league", "end_league", "annul_match", "schedule_match"],
   ...["add_player", "remove_player", "forget_player", "reset_token", "start_league"],
+  ...["open_league"],
   ...["get_standings", "get_ratings", "get_schedule", "list_leagues"],
 ] as const;
 
@@ -112,6 +113,9 @@ const OperatedLeague = {
   /** Whether the first two players play in another league before. They are then started again. */
   isSecondLeague: z.literal(true).optional(),
 };
+
+/** A league of the first two players, which is over when they play in the league `sim`. */
+export const FIRST_LEAGUE = "first";
 
 /** The time at which machines are restarted with another player or another config. All processes are started before. */
 export const RESTART_AT_MS = 2_000;

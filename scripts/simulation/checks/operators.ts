@@ -137,6 +137,7 @@ function faultsOfInvitation(
 const NEED_TOKEN: ReadonlySet<string> = new Set([
   ...["pause_league", "resume_league", "extend_league", "end_league", "annul_match", "schedule_match"],
   ...["add_player", "remove_player", "forget_player", "reset_token", "start_league", "league_status"],
+  "open_league",
 ]);
 
 /** Notes the token with which a manager has registered a player. A player that returns has the token that was current when it was handled. */
@@ -175,6 +176,8 @@ function isOfCall({ tool, args }: ToolCall, entry: LogEntry): boolean {
       return event.type === "resumed";
     case "start_league":
       return event.type === "started";
+    case "open_league":
+      return event.type === "opened" && event.like === args.like;
     case "end_league":
       return event.type === "pairing_completed" && event.by === "operator";
     case "annul_match":
@@ -286,6 +289,7 @@ function unexplainedEvents(calls: readonly Arrived[], log: readonly LogEntry[]):
 function isByOperator({ event }: LogEntry): boolean {
   if (event.type === "pairing_completed") return event.by === "operator";
   if (event.type === "player_entered") return event.by_operator === true;
+  if (event.type === "opened") return event.like !== undefined;
   if (event.type === "forgotten") return event.reason === "removed";
   return BY_OPERATOR.has(event.type);
 }
