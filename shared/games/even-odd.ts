@@ -21,7 +21,7 @@ interface EvenOddRound {
   readonly winner: Seat | null;
 }
 
-interface EvenOddView {
+export interface EvenOddView {
   /** WAITING_FOR_PLAYERS occurs only in views while players are missing, never in the state of a session. */
   readonly phase: "WAITING_FOR_PLAYERS" | "COLLECTING_CHOICES" | "DRAWING_NUMBER" | "FINISHED";
   readonly variant: "sum" | "draw";
