@@ -29,7 +29,9 @@ describe("the settings of a league that is opened like one of the config", () =>
     const second = at("2026-05-04T11:59:59Z");
     expect(second).toEqual({
       ...first,
-      ...{ leagueId: "second", like: "rps", seedCommitment: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      leagueId: "second",
+      like: "rps",
+      seedCommitment: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     expect(second?.seedCommitment).not.toBe(first?.seedCommitment);
     expect(at("2026-05-04T12:00:00Z")).toEqual({ ...second, startsAt: null });

@@ -21,7 +21,10 @@ export interface Identity {
 }
 
 export const newIdentity = (name: string): Identity => ({
-  ...{ id: "new", name, registered: null, token: null },
+  id: "new",
+  name,
+  registered: null,
+  token: null,
   trust: acceptNothing,
 });
 

@@ -33,7 +33,12 @@ async function startPolling() {
   const url = `http://127.0.0.1:${await listenOnLoopback(manager)}/inbox/P01`;
   const peers = createPeers({ clock });
   const ended = pollInbox({
-    ...{ clock, peers, signal: stopping.signal, warn: () => {}, renewals: () => 0, renew: async () => {} },
+    clock,
+    peers,
+    signal: stopping.signal,
+    warn: () => {},
+    renewals: () => 0,
+    renew: async () => {},
     inbox: () => ({ url, token: "T" }),
     handler: async (body) => ({ status: 200, body: JSON.stringify({ ...JSON.parse(body), result: {} }) }),
   });

@@ -99,7 +99,11 @@ interface PollState {
 }
 
 const newState = (): PollState => ({
-  ...{ after: 0, answers: new Map(), ignoredAt: new Map(), underway: new Set(), wake: () => {} },
+  after: 0,
+  answers: new Map(),
+  ignoredAt: new Map(),
+  underway: new Set(),
+  wake: () => {},
 });
 
 type Outcome = { readonly kind: "continue" } | { readonly kind: "failed" | "rejected"; readonly why: string };

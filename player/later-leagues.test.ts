@@ -35,7 +35,10 @@ async function startPlayer() {
   });
   const say = (line: string): void => void lines.push(line);
   const joining = {
-    ...{ manager, peers, signal: stopping.signal, timeoutMs: 10_000 },
+    manager,
+    peers,
+    signal: stopping.signal,
+    timeoutMs: 10_000,
     self: { clock, ids: systemIds, say, warn: say },
     sender: () => "player:P01",
     token: () => "token",
@@ -53,7 +56,11 @@ async function startPlayer() {
     await clock.advance(5_000);
   };
   return {
-    ...{ joining, shown, lines, entered, stopping },
+    joining,
+    shown,
+    lines,
+    entered,
+    stopping,
     attempts: () => attempts,
     wake,
     /** Lets the player check the leagues once more, and resolves when it waits for the next check. */

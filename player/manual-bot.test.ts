@@ -13,8 +13,16 @@ import type { MatchInfo, Turn } from "./sdk.ts";
 const TOKEN = "its match token";
 
 const INVITE: GameInvite = {
-  ...{ league_id: "l", round_id: 1, match_id: "M1", epoch: 1, game: "rps.v1", options: {}, your_role: "player_1" },
-  ...{ roles: { player_1: "P01", player_2: "P02" }, seed_commitment: "0".repeat(64), bot_seed: "seed" },
+  league_id: "l",
+  round_id: 1,
+  match_id: "M1",
+  epoch: 1,
+  game: "rps.v1",
+  options: {},
+  your_role: "player_1",
+  roles: { player_1: "P01", player_2: "P02" },
+  seed_commitment: "0".repeat(64),
+  bot_seed: "seed",
 };
 
 /** A player run by hand that has accepted invitations to these matches, with functions that ask it and list its open requests. */
@@ -27,9 +35,15 @@ async function manualPlayer(...matches: readonly string[]) {
   const ask = (match_id: string, time_limit_seconds: number) =>
     player.move(
       {
-        ...{ league_id: "l", match_id, epoch: 1, tick: 0, your_role: "player_1", game_state: { phase: "choosing" } },
+        league_id: "l",
+        match_id,
+        epoch: 1,
+        tick: 0,
+        your_role: "player_1",
+        game_state: { phase: "choosing" },
         legal_actions: ["rock", "paper", "scissors"],
-        ...{ time_limit_seconds, deadline: "2026-01-01T00:00:00Z" },
+        time_limit_seconds,
+        deadline: "2026-01-01T00:00:00Z",
       },
       TOKEN,
     );
@@ -132,16 +146,15 @@ test("a request of a match that began again says so, and why", async () => {
   await player.invite(restarted, TOKEN);
   const moved = player.move(
     {
-      ...{
-        league_id: "l",
-        match_id: "M1",
-        epoch: 2,
-        tick: 0,
-        your_role: "player_1",
-        game_state: { phase: "choosing" },
-      },
+      league_id: "l",
+      match_id: "M1",
+      epoch: 2,
+      tick: 0,
+      your_role: "player_1",
+      game_state: { phase: "choosing" },
       legal_actions: ["rock", "paper", "scissors"],
-      ...{ time_limit_seconds: 60, deadline: "2026-01-01T00:00:00Z" },
+      time_limit_seconds: 60,
+      deadline: "2026-01-01T00:00:00Z",
     },
     TOKEN,
   );

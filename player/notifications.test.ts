@@ -10,11 +10,21 @@ function newLog() {
 }
 
 const match = {
-  ...{ leagueId: "l", matchId: "R1M1", epoch: 1, game: "rps.v1", options: {}, role: "player_1" },
+  leagueId: "l",
+  matchId: "R1M1",
+  epoch: 1,
+  game: "rps.v1",
+  options: {},
+  role: "player_1",
   seedCommitment: "",
 };
 const result = {
-  ...{ league_id: "l", match_id: "R1M1", final_scores: {}, match_points: {}, seed: "s", log_head: "h" },
+  league_id: "l",
+  match_id: "R1M1",
+  final_scores: {},
+  match_points: {},
+  seed: "s",
+  log_head: "h",
 };
 
 test.each<[string | null, GameResult["termination"], string, string]>([
@@ -201,7 +211,10 @@ test("a player that enters another league after its leagues are over is register
   notifications.registered("P01", ["l"]);
   notifications.roundStarted();
   notifications.roundEnded({
-    ...{ league_id: "l", round_id: 1, matches_completed: 1, next_round_id: null },
+    league_id: "l",
+    round_id: 1,
+    matches_completed: 1,
+    next_round_id: null,
     summary: { winners: {} },
   });
   notifications.standings({ league_id: "l", round_id: 1, standings: [ann] });

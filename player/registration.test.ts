@@ -47,12 +47,10 @@ async function registering(answer: object | ((port: number) => object), pull = t
   const registered = registerPlayer(
     {
       options: PlayerOptions.parse({ bot: "cycle", name: "Ann", manager, dataFolder: folder, pull, endpoint }),
-      ...{
-        manager,
-        bot: { name: "cycle", readsHistory: false, create: () => ({ choose: () => null }) },
-        identity: newIdentity("Ann"),
-        peers,
-      },
+      manager,
+      bot: { name: "cycle", readsHistory: false, create: () => ({ choose: () => null }) },
+      identity: newIdentity("Ann"),
+      peers,
       server: { port: 8101, url: "http://127.0.0.1:8101", isOnEveryAddress: false },
       signal: stopping.signal,
       onRegistered: () => {},

@@ -64,7 +64,14 @@ export async function registerPlayer(
   let inbox: string | null = null;
   const enter = async (): Promise<void> => {
     const registered = await register({
-      ...{ peers, manager, sender, timeoutMs, token, tokenFile, self, signal },
+      peers,
+      manager,
+      sender,
+      timeoutMs,
+      token,
+      tokenFile,
+      self,
+      signal,
       type: "PLAYER_REGISTER_REQUEST",
       payload: requestOf(name, contact, bot, options),
       response: PlayerRegisterResponse,
@@ -80,7 +87,13 @@ export async function registerPlayer(
     onRegistered(identity.id, leagueIds);
   };
   const joining = {
-    ...{ manager, peers, self, signal, timeoutMs, enter, token: () => token },
+    manager,
+    peers,
+    self,
+    signal,
+    timeoutMs,
+    enter,
+    token: () => token,
     sender: () => (identity.registered === null ? sender : flat("player:", identity.id)),
     entered: () => identity.registered?.leagueIds ?? [],
   };
@@ -95,7 +108,11 @@ export async function registerPlayer(
     });
   }
   const kept = keepRegistered({
-    ...{ peers, manager, self, signal, timeoutMs },
+    peers,
+    manager,
+    self,
+    signal,
+    timeoutMs,
     knownAs: () => ({ sender: flat("player:", identity.id), name, token }),
     registerAgain: enter,
   });

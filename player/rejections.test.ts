@@ -80,12 +80,24 @@ const SENDERS: Partial<Record<MessageType, string>> = Object.fromEntries(
 );
 const match = { league_id: "rps", match_id: "R1M1" };
 const invite = (epoch = 1) => ({
-  ...{ ...match, round_id: 1, epoch, game: "rps.v1", options: { best_of: 3 }, your_role: "player_1" },
-  ...{ roles: { player_1: "P01", player_2: "P02" }, seed_commitment: sha256Hex("s"), bot_seed: "seed" },
+  ...match,
+  round_id: 1,
+  epoch,
+  game: "rps.v1",
+  options: { best_of: 3 },
+  your_role: "player_1",
+  roles: { player_1: "P01", player_2: "P02" },
+  seed_commitment: sha256Hex("s"),
+  bot_seed: "seed",
 });
 const moveRequest = (epoch: number, seconds: number) => ({
-  ...{ ...match, epoch, tick: 0, your_role: "player_1", game_state: { phase: "choosing" } },
-  ...{ legal_actions: ["rock", "paper", "scissors"], time_limit_seconds: seconds },
+  ...match,
+  epoch,
+  tick: 0,
+  your_role: "player_1",
+  game_state: { phase: "choosing" },
+  legal_actions: ["rock", "paper", "scissors"],
+  time_limit_seconds: seconds,
   deadline: new Date(Date.now() + seconds * 1000).toISOString(),
 });
 
@@ -150,7 +162,8 @@ it("rejects a signed message whose sender does not send messages of this type: -
     const forged = newEnvelope("GAME_INVITE", sender, invite(), { authToken: signed("rps/R1M1") });
     const message = `GAME_INVITE must come from a referee, not from ${sender}`;
     expect(await tool("league_message", forged)).toMatchObject({
-      ...{ code: -32602, data: { faults: [{ path: "sender", message }] } },
+      code: -32602,
+      data: { faults: [{ path: "sender", message }] },
     });
   }
   expect(await state()).toMatchObject({ matches_begun: 0 });

@@ -252,7 +252,8 @@ describe.each(Object.keys(clients))("an official MCP client at %s", (revision) =
         "game://state/history/{game_token}",
         "game://context/current-role/{game_token}",
         "game://rules/{game}",
-        ...["game://state/{match_id}", "game://state/{league_id}/{match_id}"],
+        "game://state/{match_id}",
+        "game://state/{league_id}/{match_id}",
       ]);
       expect(await client.read("game://state/R1M1")).toMatchObject(sealed);
       await client.subscribe(["game://state/R1M1", "game://state/rps/R1M1"]);

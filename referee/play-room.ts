@@ -150,9 +150,18 @@ async function openPages(
     spectatedMatch(session, rows, host.lobby, context.self.clock.now());
   const matchStreams = new Streams(host, { event: "match", view: matchView, unloggedState }, context.self.clock);
   const routes = gamePages({
-    ...{ playing, play, turns, sessions: context.sessions, streams, onVisit },
-    ...{ matchStreams, names, sessionOf, leaguesAt: context.leaguesAt },
-    ...{ opened: new OpenedSeats(), rematches: createRematches(context.db, playing) },
+    playing,
+    play,
+    turns,
+    sessions: context.sessions,
+    streams,
+    onVisit,
+    matchStreams,
+    names,
+    sessionOf,
+    leaguesAt: context.leaguesAt,
+    opened: new OpenedSeats(),
+    rematches: createRematches(context.db, playing),
   });
   return { routes, streams: [streams, matchStreams] };
 }

@@ -59,7 +59,14 @@ export async function registerReferee(
   let token = acquireToken(self, tokenFile, sender, signal);
   const enter = async (): Promise<void> => {
     const registered = await register({
-      ...{ peers, manager, sender, timeoutMs, tokenFile, self, signal, token },
+      peers,
+      manager,
+      sender,
+      timeoutMs,
+      tokenFile,
+      self,
+      signal,
+      token,
       type: "REFEREE_REGISTER_REQUEST",
       payload: {
         display_name,
@@ -84,7 +91,11 @@ export async function registerReferee(
   await enter();
   self.say(`registered as ${identity.id}`);
   identity.kept = keepRegistered({
-    ...{ peers, manager, self, signal, timeoutMs },
+    peers,
+    manager,
+    self,
+    signal,
+    timeoutMs,
     knownAs: () => ({ sender: flat("referee:", identity.id), name: display_name, token }),
     registerAgain: enter,
   });

@@ -172,7 +172,15 @@ async function loadRest(service: Service) {
   const pages = await room.pages();
   streams.push(sessionStreams, ...pages.streams);
   const rest = restContext({
-    ...{ host, agents, sessions, replies, waits, log, clock, ids, creations },
+    host,
+    agents,
+    sessions,
+    replies,
+    waits,
+    log,
+    clock,
+    ids,
+    creations,
     streams: sessionStreams,
     rejections: server.rejections,
     pages: pages.routes,
@@ -244,14 +252,25 @@ function composeParts(
   const driver = driverOf(host, peers, server, identity, self);
   const { manager, reportTimeoutMs, maxConcurrentMatches } = options;
   const referee = createReferee({
-    ...{ driver, peers, log, identity, reportTimeoutMs },
+    driver,
+    peers,
+    log,
+    identity,
+    reportTimeoutMs,
     matches: matchTable(db, writer),
     manager: manager ?? "",
     onTokensChanged: tables.agents.forgetHolders,
   });
   const pagesUrl = options.endpoint?.replace(/\/mcp$/, "") ?? server.urls[0] ?? server.url;
   const room = openPlayRoom({
-    ...{ db, writer, seats, ...tables, driver, referee, options, self },
+    db,
+    writer,
+    seats,
+    ...tables,
+    driver,
+    referee,
+    options,
+    self,
     leaguesAt: () => identity.managerPages ?? [],
     url: pagesUrl,
   });
@@ -259,7 +278,7 @@ function composeParts(
   const mcp = endpointOf(options, context, room, server, self, peers);
   const onCommit = (session: Session): void =>
     mcp.notifyChanged(() => [...changedBy(context, session), ...room.changedBy(session)]);
-  return { ...{ peers, host, referee, room, context, mcp, pagesUrl }, ...tables };
+  return { peers, host, referee, room, context, mcp, pagesUrl, ...tables };
 }
 
 /** Creates the driver of matches. It writes the faults of players to the log of this process. */

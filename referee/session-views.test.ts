@@ -37,7 +37,13 @@ const act = async ({ id }: Session, role: string, action: unknown, expectedTick:
 };
 /** The fields of a view, which computes them on access. */
 const fieldsOf = ({ viewer, status, tick, toAct, state, legalActions, board }: SessionView) => ({
-  ...{ viewer, status, tick, toAct, state, legalActions, board },
+  viewer,
+  status,
+  tick,
+  toAct,
+  state,
+  legalActions,
+  board,
 });
 const rowsOf = ({ id }: Session) => host.read(id)?.rows ?? [];
 

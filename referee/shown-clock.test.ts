@@ -28,7 +28,8 @@ it("the open turn has lasted since the last action", () => {
   const { session, rows } = match("tic_tac_toe.v1", [["x", "a1"]]);
   const lobby = createLobby(noSeats, () => {}, { now: () => START });
   expect(clockField(session, rows, lobby, START + 5_000).clock).toMatchObject({
-    ...{ remaining_ms: { x: 59_600, o: 60_000 }, elapsed_ms: 4_000 },
+    remaining_ms: { x: 59_600, o: 60_000 },
+    elapsed_ms: 4_000,
   });
 });
 

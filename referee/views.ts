@@ -280,7 +280,9 @@ export function restActed(session: Session, viewer: Viewer) {
 /** The body of `GET /sessions/{id}/log`. */
 export const restLog = ({ session, rows }: StoredSession, viewer: Viewer) => ({
   actions: actionsFor(session, rows, viewer).map(({ tick, role, action, agent, at }) => ({
-    ...{ tick, role, action },
+    tick,
+    role,
+    action,
     agent_id: agent,
     created_at: at,
   })),

@@ -215,6 +215,12 @@ describe("the source tree", () => {
     expect(readers.map((file) => relative(root, file))).toEqual([]);
   });
 
+  it("no literal is spread into another literal, because its elements can stand there", () => {
+    const spread = /^\s*\.\.\.(?:\{[^{}]*\}|\[[^[\]]*\]),?$/m;
+    const spreading = sources.filter((file) => spread.test(readFileSync(file, "utf8")));
+    expect(spreading.map((file) => relative(root, file))).toEqual([]);
+  });
+
   it("files are at most three folders deep", () => {
     expect(sources.filter((file) => relative(root, file).split("/").length > 4)).toEqual([]);
   });

@@ -7,7 +7,15 @@ import { root } from "./testing/processes.ts";
 
 /** The licences under which this project may use and distribute a package, by their SPDX ids. */
 const PERMITTED: ReadonlySet<string> = new Set([
-  ...["MIT", "ISC", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "Apache-2.0", "Unlicense", "CC0-1.0", "OFL-1.1"],
+  "MIT",
+  "ISC",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "0BSD",
+  "Apache-2.0",
+  "Unlicense",
+  "CC0-1.0",
+  "OFL-1.1",
 ]);
 /** The only files of other authors under another licence: the chess pieces, which the README names. */
 const PIECES = "cm-chessboard/assets/pieces/standard.svg";

@@ -26,13 +26,11 @@ const view = (role: string, ...taken: readonly number[]) =>
 it("a page takes the name of a new game from the definition and shows the state as text", () => {
   expect(facts).toEqual({ name: "Nim", howToPlay: nim.info.rules });
   expect(view("second_player", 1)).toMatchObject({
-    ...{
-      template: "nim.v1",
-      name: "Nim",
-      to_act: ["second_player"],
-      legal_actions: [1, 2],
-      board: "2 sticks left, second_player to move.",
-    },
+    template: "nim.v1",
+    name: "Nim",
+    to_act: ["second_player"],
+    legal_actions: [1, 2],
+    board: "2 sticks left, second_player to move.",
   });
 });
 

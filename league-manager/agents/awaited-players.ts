@@ -52,7 +52,9 @@ export function awaitedBy(state: ManagerState, rule: StartRule, league: League):
   const needed = playersNeeded(rule, league);
   if (league.status !== "open" || needed === 0) return null;
   return {
-    ...{ needed, present: reachableCount(state, league), isWithoutReferee: !hasReferee(state) },
+    needed,
+    present: reachableCount(state, league),
+    isWithoutReferee: !hasReferee(state),
     missing: missingPlayers(state, rule.places).map(({ name }) => name ?? ""),
   };
 }

@@ -12,21 +12,25 @@ import {
 
 const PROFILE: Profile = { name: "Ann", salt: "s", endpoint: "http://127.0.0.1:9000/mcp", tokenHash: "h" };
 const CAPABILITIES: Capabilities = {
-  ...{ gameTypes: ["rps.v1"], wantsLegalActions: true, wantsRoundResults: false },
-  ...{
-    wantsAnnouncements: false,
-    maxConcurrent: 0,
-    botHash: null,
-    dialect: "native",
-    wantsDeltaViews: false,
-    offersWebSocket: false,
-    hasPages: false,
-    isPlayedByHand: false,
-  },
+  gameTypes: ["rps.v1"],
+  wantsLegalActions: true,
+  wantsRoundResults: false,
+  wantsAnnouncements: false,
+  maxConcurrent: 0,
+  botHash: null,
+  dialect: "native",
+  wantsDeltaViews: false,
+  offersWebSocket: false,
+  hasPages: false,
+  isPlayedByHand: false,
 };
 const MATCH = { leagueId: "rps", matchId: "R1M1", epoch: 1 };
 const register = (kind: "player" | "referee" = "player"): AgentCommand => ({
-  ...{ type: "register", agentId: "P01", kind, capabilities: CAPABILITIES, profile: PROFILE },
+  type: "register",
+  agentId: "P01",
+  kind,
+  capabilities: CAPABILITIES,
+  profile: PROFILE,
 });
 const timeOut: AgentCommand = { type: "time_out", ...MATCH };
 const answer: AgentCommand = { type: "answer", ...MATCH };

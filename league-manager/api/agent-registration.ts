@@ -55,8 +55,11 @@ export function createRegistration(options: RegistrationOptions): Registration {
   const { ledger, policy, ids } = options;
   /** Returns the inputs of a command that are not in the request. A command cannot create them, because it neither reads the system nor draws random values. */
   const contextOf = ({ authToken, remoteAddress }: Pick<Caller, "authToken" | "remoteAddress">) => ({
-    ...{ token: authToken, remoteAddress, machineAddresses: options.machineAddresses() },
-    ...{ newToken: ids.token(), salt: ids.token() },
+    token: authToken,
+    remoteAddress,
+    machineAddresses: options.machineAddresses(),
+    newToken: ids.token(),
+    salt: ids.token(),
   });
   // The name of a host is resolved only if the config allows it, so that a caller cannot keep the resolver busy.
   const isFromEndpoint: Registration["isFromEndpoint"] = async (endpoint, remoteAddress) => {

@@ -93,7 +93,13 @@ export function createApi(options: ApiOptions): Api {
   const { projections } = views;
   const limitCreations = creationLimit(CREATIONS_PER_MINUTE.manager, config.limits.loopback);
   const operations = managerOperations({
-    ...{ ledger, views, registration, operatorToken, policy, ids, maxPlayers: policy.maxPlayers },
+    ledger,
+    views,
+    registration,
+    operatorToken,
+    policy,
+    ids,
+    maxPlayers: policy.maxPlayers,
     seats: options.seats,
     settingsLike: options.settingsLike,
     silentReferees: options.silentReferees,
@@ -106,7 +112,9 @@ export function createApi(options: ApiOptions): Api {
       resources: managerResources(views),
       templates: managerTemplates(views),
       answerForeign: answerForeignPlayers({
-        ...{ ...options, projections, creations: limitCreations },
+        ...options,
+        projections,
+        creations: limitCreations,
         takesPlayers(leagueId) {
           const league = projections.league(leagueId);
           return league !== null && options.joining.takesPlayers(league);
@@ -122,7 +130,9 @@ export function createApi(options: ApiOptions): Api {
   const inbox = inboxRoutes(inboxContext);
   const gate = managerGate({ config, projections, operatorToken, limitCreations, inbox, others });
   const play = playRoutes({
-    ...{ seats: options.seats, awaiting: views.awaited, limitCreations },
+    seats: options.seats,
+    awaiting: views.awaited,
+    limitCreations,
     needsJoinCode: options.joining.needsJoinCode,
     takesPlayers: options.joining.takesPlayers,
   });

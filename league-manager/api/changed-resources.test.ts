@@ -11,14 +11,13 @@ import { entered, ledgerOn, opened, profile, registered } from "../store/testing
 import { changedBy, managerResources, managerTemplates } from "./league-resources.ts";
 
 const LEAGUE_URIS = ["first", "second"].flatMap((id) => [
-  ...[
-    `league://${id}/standings`,
-    `league://${id}/ratings`,
-    `league://${id}/schedule`,
-    `league://${id}/schedule/1`,
-    `league://${id}/schedule/2`,
-  ],
-  ...[`match://${id}/R1M1`, `match://${id}/R2M1`],
+  `league://${id}/standings`,
+  `league://${id}/ratings`,
+  `league://${id}/schedule`,
+  `league://${id}/schedule/1`,
+  `league://${id}/schedule/2`,
+  `match://${id}/R1M1`,
+  `match://${id}/R2M1`,
 ]);
 
 type Step = readonly [string, Omit<Decision<null>, "reply">];
@@ -38,7 +37,12 @@ const registration = (id: string): Step => [
 const R1M1 = { match_id: "R1M1", epoch: 1, referee_id: "REF01" };
 const R2M1 = { match_id: "R2M1", epoch: 1, referee_id: "REF01" };
 const won = {
-  ...{ winner: "P1", final_scores: {}, match_points: { P1: 3, P2: 0 }, faults: [], log_head: "", reason: "won" },
+  winner: "P1",
+  final_scores: {},
+  match_points: { P1: 3, P2: 0 },
+  faults: [],
+  log_head: "",
+  reason: "won",
   termination: "normal" as const,
 };
 const timeout = { type: "timed_out", league_id: "first", match_id: "R1M1", epoch: 2 } as const;

@@ -136,7 +136,11 @@ export function leagueStreams(options: StreamOptions): LeagueStreams {
       response.writeHead(200, EVENT_STREAM_HEADERS).flushHeaders();
       const reader: EventReader = {
         ...requested,
-        ...{ response, network, version: after, isFull: false, readyAtMs: clock.monotonic() },
+        response,
+        network,
+        version: after,
+        isFull: false,
+        readyAtMs: clock.monotonic(),
       };
       readers.add(reader);
       response.once("close", () => readers.delete(reader));

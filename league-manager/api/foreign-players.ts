@@ -240,8 +240,15 @@ const rejection = (
   retryable = false,
 ): ForeignMessage =>
   replyTo(request, head, "LEAGUE_REGISTER_RESPONSE", {
-    ...{ status: "REJECTED", success: false, player_id: null, auth_token: null, league_id: null, league_ids: [] },
-    ...{ reason, error_code: code, ...(retryable && { retryable }) },
+    status: "REJECTED",
+    success: false,
+    player_id: null,
+    auth_token: null,
+    league_id: null,
+    league_ids: [],
+    reason,
+    error_code: code,
+    ...(retryable && { retryable }),
   });
 
 /** Returns the endpoint with the path `/mcp` if it has none, and with the address of the caller instead of 0.0.0.0. */

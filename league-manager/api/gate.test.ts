@@ -9,8 +9,12 @@ import { managerGate } from "./api.ts";
 
 const projections = { authenticate: () => null, agent: () => null };
 const gate = managerGate({
-  ...{ config: { limits: { loopback: false } }, projections, operatorToken: "T", limitCreations: async () => null },
-  ...{ inbox: inboxRoutes({ ...ALONE, inboxes: new Inboxes(systemClock, 0.5), projections }), others: ALONE },
+  config: { limits: { loopback: false } },
+  projections,
+  operatorToken: "T",
+  limitCreations: async () => null,
+  inbox: inboxRoutes({ ...ALONE, inboxes: new Inboxes(systemClock, 0.5), projections }),
+  others: ALONE,
 });
 
 /** Returns the number of requests that pass, of ten more than the limit. */

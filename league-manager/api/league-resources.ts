@@ -168,7 +168,9 @@ function changedByLeague(league: League, event: LeagueEvent): readonly string[] 
     case "match_completed":
       return [
         ...matchAndSchedule(league, event.match_id),
-        ...["league://standings", standingsUri(league), ratingsUri(league)],
+        "league://standings",
+        standingsUri(league),
+        ratingsUri(league),
       ];
     default:
       return [];

@@ -390,7 +390,10 @@ function statusOperation({ ledger, views, silentReferees, operatorOnly }: Runnin
       return ok({
         leagues: leagues.map((league) => leagueStatus(views, league)),
         referees: referees.map(({ id, state, maxConcurrent }) => ({
-          ...{ referee_id: id, state, answers: !silent.has(id), max_matches: maxConcurrent },
+          referee_id: id,
+          state,
+          answers: !silent.has(id),
+          max_matches: maxConcurrent,
         })),
       });
     }),
@@ -406,21 +409,29 @@ export function leagueStatus({ projections, awaited }: Pick<Views, "projections"
   const waits = awaited(league);
   const endMs = currentRound === null ? null : endOfRound(league, currentRound);
   return {
-    ...{ league_id: leagueId, game, format, format_options: { ...formatOptions } },
+    league_id: leagueId,
+    game,
+    format,
+    format_options: { ...formatOptions },
     late_entry: league.lateEntry,
     clock: league.clock && { ...league.clock },
     version: league.version,
     status: league.isPaused ? "paused" : league.status,
     starts_at: league.status === "open" ? startsAt : null,
     waits_for: waits && waitingText(waits),
-    ...{ current_round: currentRound, rounds: rounds.length },
+    current_round: currentRound,
+    rounds: rounds.length,
     round_ends_at: endMs === null ? null : new Date(endMs).toISOString(),
-    ...{ matches: matchCount, completed: completedCount },
+    matches: matchCount,
+    completed: completedCount,
     being_played: currentMatches(league).filter(({ status }) => status === "assigned").length,
     expected_matches: league.status === "open" ? null : projections.expectedMatches(league),
     result: result && { ...result, pairs: [...result.pairs] },
     players: projections.standings(league).map(({ player_id, display_name, rank, points }) => ({
-      ...{ player_id, display_name, rank, points },
+      player_id,
+      display_name,
+      rank,
+      points,
       state: projections.agent(player_id)?.state ?? null,
     })),
   };

@@ -16,7 +16,8 @@ const leave = (sender: string, token?: string) =>
 
 test("the matches of a referee that leaves are assigned to another one", async () => {
   expect(await leave("referee:REF01", "REF01")).toMatchObject({
-    ...{ isError: false, type: "REFEREE_LEAVE_RESPONSE" },
+    isError: false,
+    type: "REFEREE_LEAVE_RESPONSE",
     payload: { released: 1 },
   });
   await expect.poll(async () => (await manager.schedule("rps"))[0]).toMatchObject({ referee_id: "REF02" });

@@ -22,7 +22,11 @@ async function post(path: string, body: unknown): Promise<{ status: number; body
 
 const endpointOf = (port: number): string => `http://127.0.0.1:${port}/mcp`;
 const flat = (name: string, port: number, more: Fields = {}): Fields => ({
-  ...{ display_name: name, endpoint: endpointOf(port), version: "1.0.0", game_types: ["even_odd"], league_id: "open" },
+  display_name: name,
+  endpoint: endpointOf(port),
+  version: "1.0.0",
+  game_types: ["even_odd"],
+  league_id: "open",
   ...more,
 });
 const HEAD = {

@@ -25,7 +25,10 @@ afterEach(() => stop());
 
 const checkAt = (self: Member) =>
   checkAddresses({
-    ...{ self, members: () => members, clock, warn: (line) => void warnings.push(line) },
+    self,
+    members: () => members,
+    clock,
+    warn: (line) => void warnings.push(line),
     peers: {
       async get(url) {
         const answer = answers[new URL(url).origin];

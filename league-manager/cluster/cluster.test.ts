@@ -45,7 +45,11 @@ async function join(url: string): Promise<{ readonly cluster: Cluster; leave(): 
     database,
     ledger: { execute: () => Promise.reject(new Error("not used")) },
     config: Config.parse({ leagues: [{ league_id: "rps", game: "rps.v1" }] }),
-    ...{ secret: "secret", playerOf: () => null, clock, ids, network },
+    secret: "secret",
+    playerOf: () => null,
+    clock,
+    ids,
+    network,
     warn: (line) => void (isFirst && warnings.push(line)),
     notice: (line) => void (isFirst && notices.push(line)),
   });

@@ -263,7 +263,11 @@ function compareConfigs({ database, config, self, secret, warn }: ConfigOptions)
 function fingerprints(config: Config, secret: string): Readonly<Record<string, string>> {
   const { manager, leagues, players, timeouts, limits, allowed_hosts, allowed_origins } = config;
   const parts = {
-    ...{ leagues, players, limits, allowed_hosts, allowed_origins },
+    leagues,
+    players,
+    limits,
+    allowed_hosts,
+    allowed_origins,
     "manager.join_code": manager.join_code,
     "manager.operator_token": manager.operator_token,
     ...Object.fromEntries(Object.entries(timeouts).map(([name, value]) => [`timeouts.${name}`, value])),

@@ -116,7 +116,10 @@ describe("members", () => {
     let elapsed = 0;
     const stopped: ManualClock = { ...clock, monotonic: () => clock.monotonic() + elapsed };
     const b = await createMembers({
-      ...{ database: table.connectionOf(B), self: B, clock: stopped, isReady: async () => true },
+      database: table.connectionOf(B),
+      self: B,
+      clock: stopped,
+      isReady: async () => true,
     });
     onTestFinished(async () => {
       const left = b.stop();

@@ -90,7 +90,9 @@ export function otherHomes({ peers, signature, clock, ids }: OtherHomesOptions) 
       async ask(type, payload, { remoteAddress, origin = "" }, { timeoutMs, signal }) {
         const envelope = newEnvelope(type, SENDER, payload, { messageId: ids.uuid(), at: clock.iso() });
         const reply = await peers.message(`${url}/mcp`, envelope, {
-          ...{ timeoutMs, maxReplyBytes: MAX_REPLY_BYTES, headers: headersFor({ remoteAddress, origin }, "/mcp") },
+          timeoutMs,
+          maxReplyBytes: MAX_REPLY_BYTES,
+          headers: headersFor({ remoteAddress, origin }, "/mcp"),
           ...(signal && { signal }),
         });
         if (!reply.ok) return null;

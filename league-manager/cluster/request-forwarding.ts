@@ -29,7 +29,9 @@ const SEPARATOR = ".";
 export const sessionPrefix = ({ managerId }: Pick<Member, "managerId">): string => `${managerId}${SEPARATOR}`;
 
 const signedFor = ({ method = "", url: target = "" }: Pick<IncomingMessage, "method" | "url">, managerId: string) => ({
-  ...{ managerId, method, target },
+  managerId,
+  method,
+  target,
 });
 
 /** The answer to a request in an MCP session whose manager has ended. The client then opens a new session. */

@@ -155,7 +155,8 @@ test("a manager that no referee answers gives its jobs to the others, and takes 
 
 test("matches that no referee can play do not keep a manager from taking the jobs of others", async () => {
   const run = new SeveralManagers({
-    ...{ leagueIds: ["chess", "rps"], games: { chess: "chess.v1" } },
+    leagueIds: ["chess", "rps"],
+    games: { chess: "chess.v1" },
     minPlayers: 36,
     maxJobs: 64,
   });

@@ -28,7 +28,11 @@ describe("forgetPlayer", () => {
       .writes({ type: "erase_profile", agentId: "P01" })
       .replies({ playerId: "P01" });
     expect(state.agents.get("P01")).toMatchObject({
-      ...{ name: "P01", salt: "", endpoint: "", tokenHash: "", state: "SHUTDOWN" },
+      name: "P01",
+      salt: "",
+      endpoint: "",
+      tokenHash: "",
+      state: "SHUTDOWN",
     });
   });
 

@@ -73,8 +73,13 @@ describe("a league that is opened like another one", () => {
       .replies({ leagueIds: ["rps", "second"] });
     const played = [
       ...over,
-      ...[openLike("second", "rps"), player("player 1", { port: 1 }), player("player 2", { port: 2 })],
-      ...[start("second"), ...playLeague("second"), pairLeague("second", "seed", 0), completeLeague("second")],
+      openLike("second", "rps"),
+      player("player 1", { port: 1 }),
+      player("player 2", { port: 2 }),
+      start("second"),
+      ...playLeague("second"),
+      pairLeague("second", "seed", 0),
+      completeLeague("second"),
     ];
     const third = given(...played)
       .when(openLike("third", "second"))
@@ -266,8 +271,12 @@ describe("the end of a league", () => {
     given(...entered)
       .when(start("next"))
       .leadsTo(
-        ...["next started", "next round_paired", "P01 activated", "P02 activated"],
-        ...["REF01 renewed", "REF01 activated"],
+        "next started",
+        "next round_paired",
+        "P01 activated",
+        "P02 activated",
+        "REF01 renewed",
+        "REF01 activated",
       );
     given(...entered, start("next"))
       .when(referee("late", { port: 9001 }))

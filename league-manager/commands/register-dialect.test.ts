@@ -11,11 +11,7 @@ type More = Partial<PlayerRegistration> & { readonly contact_endpoint?: string; 
 
 /** A registration in a dialect, which has no token. By default it comes from the address of the endpoint of Ann. */
 const foreign = (name: string, more: More = {}, policy = POLICY) =>
-  player(
-    name,
-    { ...{ contact_endpoint: annUrl, remoteAddress: REMOTE, token: null, dialect: CLASSROOM }, ...more },
-    policy,
-  );
+  player(name, { contact_endpoint: annUrl, remoteAddress: REMOTE, token: null, dialect: CLASSROOM, ...more }, policy);
 
 const OTHER_ADDRESS = { remoteAddress: "10.0.0.9", isFromEndpoint: false };
 

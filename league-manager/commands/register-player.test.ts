@@ -42,7 +42,9 @@ describe("a new player", () => {
       player("Ann", { announcements: false, legal_actions: false, batch: true }),
     );
     expect(state.agents.get("P01")).toMatchObject({
-      ...{ wantsAnnouncements: false, wantsLegalActions: false, wantsRoundResults: true },
+      wantsAnnouncements: false,
+      wantsLegalActions: false,
+      wantsRoundResults: true,
     });
     const commitment = nameCommitment({ name: "Ann", salt: "salt Ann" });
     expect([...(state.leagues.get("rps")?.entrants ?? [])]).toEqual([["P01", commitment]]);

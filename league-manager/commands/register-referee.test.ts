@@ -30,7 +30,11 @@ const local = (n: number, more: object = {}, policy = POLICY) =>
   referee(`R${n}`, { port: 10_000 + n, ...more }, policy);
 const many = (n: number, make: (n: number) => Decide<unknown>) => Array.from({ length: n }, (_, index) => make(index));
 const placeAt = (id: string, port: number, startedByRun: Place["startedByRun"] = null): Place => ({
-  ...{ id, kind: "referee", name: null, endpoint: endpointAt(port), startedByRun },
+  id,
+  kind: "referee",
+  name: null,
+  endpoint: endpointAt(port),
+  startedByRun,
 });
 
 it("a new referee is registered with its capacity and for every league", () => {

@@ -38,7 +38,11 @@ describe("the messages of a round with more than 100 matches", () => {
   test("list the winner of the player's match in ROUND_END, and the number of completed matches", () => {
     const summary = { winners: { [ownMatch?.matchId ?? ""]: null } };
     expect(payload("ROUND_END", "P7")).toEqual({
-      ...{ league_id: "rps", round_id: 1, matches_completed: 102, next_round_id: 2, summary },
+      league_id: "rps",
+      round_id: 1,
+      matches_completed: 102,
+      next_round_id: 2,
+      summary,
       ...truncation,
     });
   });

@@ -29,10 +29,13 @@ describe("the announcements of a league", () => {
     for (const { auth_token } of received) expect(isSignedFor(token, "rps", auth_token ?? "")).toBe(true);
     const [first] = league.agent("P01").of("ROUND_ANNOUNCEMENT");
     expect(first?.payload).toEqual({
-      ...{ league_id: "rps", round_id: 1 },
+      league_id: "rps",
+      round_id: 1,
       matches: [
         {
-          ...{ match_id: "R1M1", game: "rps.v1", referee_endpoint: league.agent("REF01").url },
+          match_id: "R1M1",
+          game: "rps.v1",
+          referee_endpoint: league.agent("REF01").url,
           roles: { player_1: "P02", player_2: "P03" },
         },
       ],
@@ -124,20 +127,14 @@ describe("a slow player", () => {
     answer.resolve("accepted");
     await league.eventually(() => expect(typesAt(league, "P01").at(-1)).toEqual(["LEAGUE_STANDINGS_UPDATE", 3]));
     expect(typesAt(league, "P01").slice(2)).toEqual([
-      ...[
-        ["ROUND_END", 1],
-        ["ROUND_ANNOUNCEMENT", 2],
-        ["ROUND_START", 2],
-      ],
-      ...[
-        ["ROUND_END", 2],
-        ["ROUND_ANNOUNCEMENT", 3],
-        ["ROUND_START", 3],
-      ],
-      ...[
-        ["ROUND_END", 3],
-        ["LEAGUE_STANDINGS_UPDATE", 3],
-      ],
+      ["ROUND_END", 1],
+      ["ROUND_ANNOUNCEMENT", 2],
+      ["ROUND_START", 2],
+      ["ROUND_END", 2],
+      ["ROUND_ANNOUNCEMENT", 3],
+      ["ROUND_START", 3],
+      ["ROUND_END", 3],
+      ["LEAGUE_STANDINGS_UPDATE", 3],
     ]);
   });
 

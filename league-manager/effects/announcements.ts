@@ -101,7 +101,8 @@ export class Announcements implements Part {
 
   #receiptsOf(signals: Signals): Receipts {
     return new Receipts({
-      ...{ signals, clock: this.#context.clock },
+      signals,
+      clock: this.#context.clock,
       onReceived: (leagueId, roundId, playerId) => {
         const { leagues } = this.#context.ledger.state;
         // A signal may arrive before the commit that opens the round.

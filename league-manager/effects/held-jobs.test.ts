@@ -31,7 +31,11 @@ async function leagueWithJobs(slots: number) {
     return { ...worker, giveBack };
   };
   const jobs = new HeldJobs({
-    ...{ ledger: league.ledger(), clock: league.clock, failures, onChange, isFedByCommits: false },
+    ledger: league.ledger(),
+    clock: league.clock,
+    failures,
+    onChange,
+    isFedByCommits: false,
     queue: { ...queue, onDead, work },
   });
   const held = (): readonly string[] => {
@@ -88,7 +92,11 @@ test("a job whose match has ended is ended", async () => {
   await league.report("REF01", played(await league.order("REF01", "R1M1")));
   await jobs.stop();
   const other = new HeldJobs({
-    ...{ ledger: league.ledger(), clock: systemClock, queue, onChange: () => {}, isFedByCommits: false },
+    ledger: league.ledger(),
+    clock: systemClock,
+    queue,
+    onChange: () => {},
+    isFedByCommits: false,
     failures: createFailures(openLog(null, "test"), () => {}),
   });
   other.start({ ...ALL_JOBS, slots: () => 10 });

@@ -19,7 +19,10 @@ async function rosterLeague(
   stuck: string[] = [],
 ): Promise<TestLeague> {
   const leagueStart: EffectsOptions["leagueStart"] = {
-    ...{ places, startWhen: "roster", minPlayers: new Map(), onWaiting: () => {} },
+    places,
+    startWhen: "roster",
+    minPlayers: new Map(),
+    onWaiting: () => {},
     onStuck: (leagueId, reason) => stuck.push(`${leagueId}: ${reason}`),
   };
   const timeouts = { registration_ms: registrationMs };
@@ -98,7 +101,10 @@ describe("a league that starts by the number of its players", () => {
   test("reports what it waits for once, and again after each change", async () => {
     const waiting: string[] = [];
     const leagueStart: EffectsOptions["leagueStart"] = {
-      ...{ places: ROSTER, startWhen: "count", minPlayers: new Map(), onStuck: () => {} },
+      places: ROSTER,
+      startWhen: "count",
+      minPlayers: new Map(),
+      onStuck: () => {},
       onWaiting: (leagueId, awaited) => waiting.push(waitingLine(leagueId, awaited)),
     };
     const league = await startTestLeague({ players: 1, referees: 0, effects: { leagueStart } });
@@ -120,7 +126,10 @@ describe("a league that starts by the number of its players", () => {
   test("does not report what it waits for if its operator starts it", async () => {
     const waiting: string[] = [];
     const leagueStart: EffectsOptions["leagueStart"] = {
-      ...{ places: [], startWhen: "count", minPlayers: new Map(), onStuck: () => {} },
+      places: [],
+      startWhen: "count",
+      minPlayers: new Map(),
+      onStuck: () => {},
       onWaiting: (leagueId) => waiting.push(leagueId),
     };
     const league = await startTestLeague({ players: 2, effects: { leagueStart } });

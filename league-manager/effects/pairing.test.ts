@@ -132,7 +132,8 @@ describe("a match of many games", () => {
   test("asks its format only after a change", async () => {
     let commands = 0;
     const counting = (ledger: Ledger): Ledger => ({
-      ...{ onCommit: ledger.onCommit.bind(ledger), settled: ledger.settled.bind(ledger) },
+      onCommit: ledger.onCommit.bind(ledger),
+      settled: ledger.settled.bind(ledger),
       get state() {
         return ledger.state;
       },

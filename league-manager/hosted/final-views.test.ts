@@ -16,12 +16,24 @@ import { HostedPlayers } from "./hosted-players.ts";
 
 const MATCH = { league_id: "first", match_id: "R1M1", epoch: 1 };
 const INVITATION = {
-  ...{ ...MATCH, round_id: 1, game: "tic_tac_toe.v1", options: {}, your_role: "x", roles: { x: "P1", o: "P2" } },
-  ...{ seed_commitment: "c".repeat(64), bot_seed: "b" },
+  ...MATCH,
+  round_id: 1,
+  game: "tic_tac_toe.v1",
+  options: {},
+  your_role: "x",
+  roles: { x: "P1", o: "P2" },
+  seed_commitment: "c".repeat(64),
+  bot_seed: "b",
 };
 const RESULT = {
-  ...{ ...MATCH, winner: "P1", final_scores: { P1: 1, P2: 0 }, match_points: { P1: 3, P2: 0 } },
-  ...{ termination: "normal", reason: "three_in_a_row", seed: "seed", log_head: "" },
+  ...MATCH,
+  winner: "P1",
+  final_scores: { P1: 1, P2: 0 },
+  match_points: { P1: 3, P2: 0 },
+  termination: "normal",
+  reason: "three_in_a_row",
+  seed: "seed",
+  log_head: "",
 };
 
 /** Starts a league with the hosted player P1, which is invited to R1M1. The final position of the match is read when the test says so. */
@@ -34,7 +46,10 @@ async function startHosted() {
   const errors: unknown[] = [];
   const hosted = new HostedPlayers({
     homes: ALONE.homes,
-    ...{ ledger, inboxes, clock: systemClock, ids: systemIds },
+    ledger,
+    inboxes,
+    clock: systemClock,
+    ids: systemIds,
     finalView(...match) {
       asked.push(match.join(" "));
       return finalView.promise;
@@ -67,7 +82,11 @@ async function startHosted() {
   expect((await send("GAME_INVITE", INVITATION)).kind).toBe("answered");
   const [completed] = oneMatch().slice(-1);
   return {
-    ...{ hosted, finalView, asked, errors, send },
+    hosted,
+    finalView,
+    asked,
+    errors,
+    send,
     complete: () =>
       ledger.execute(() =>
         ok({ leagueEvents: completed ? [{ leagueId: "first", event: completed }] : [], reply: null }),

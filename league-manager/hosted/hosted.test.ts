@@ -9,16 +9,33 @@ import { startTestManager, type Wire } from "../testing/test-manager.ts";
 
 const MATCH = { league_id: "ttt", match_id: "R1M1", epoch: 1 };
 const INVITATION = {
-  ...{ ...MATCH, round_id: 1, game: "tic_tac_toe.v1", options: {}, your_role: "x", roles: { x: "P01", o: "P02" } },
-  ...{ seed_commitment: sha256Hex("seed"), bot_seed: "b" },
+  ...MATCH,
+  round_id: 1,
+  game: "tic_tac_toe.v1",
+  options: {},
+  your_role: "x",
+  roles: { x: "P01", o: "P02" },
+  seed_commitment: sha256Hex("seed"),
+  bot_seed: "b",
 };
 const request = (board: readonly string[] = ["...", "...", "..."], more: object = {}) => ({
-  ...{ ...MATCH, tick: 0, your_role: "x", game_state: { board, turn: "x", outcome: null } },
-  ...{ time_limit_seconds: 30, deadline: "2026-01-01T00:00:00.000Z", ...more },
+  ...MATCH,
+  tick: 0,
+  your_role: "x",
+  game_state: { board, turn: "x", outcome: null },
+  time_limit_seconds: 30,
+  deadline: "2026-01-01T00:00:00.000Z",
+  ...more,
 });
 const RESULT = {
-  ...{ ...MATCH, winner: "P01", final_scores: { P01: 1, P02: 0 }, match_points: { P01: 3, P02: 0 } },
-  ...{ termination: "normal", reason: "three_in_a_row", seed: "seed", log_head: "" },
+  ...MATCH,
+  winner: "P01",
+  final_scores: { P01: 1, P02: 0 },
+  match_points: { P01: 3, P02: 0 },
+  termination: "normal",
+  reason: "three_in_a_row",
+  seed: "seed",
+  log_head: "",
 };
 
 /** Starts a manager with the hosted player P01, Ann. */
@@ -43,7 +60,11 @@ async function startHosted() {
     return JSON.parse(result.content[0].text);
   };
   return {
-    ...{ manager, joined, token, send, ask },
+    manager,
+    joined,
+    token,
+    send,
+    ask,
     /** Calls a tool as the player. Resolves with its result, or its error. */
     as: async (type: MessageType, payload: object = {}) =>
       (await ask(type, { ...payload, player_token: token })).payload,
@@ -63,7 +84,9 @@ it("a player that joins is registered, and its inbox cannot be polled by others"
 it("the manager answers invitations and notifications, and a request for a move waits for make_move", async () => {
   const { send, as } = await startHosted();
   expect(await send("GAME_INVITE", INVITATION)).toMatchObject({
-    ...{ type: "GAME_INVITE_RESPONSE", sender: "player:P01", payload: { match_id: "R1M1", accept: true } },
+    type: "GAME_INVITE_RESPONSE",
+    sender: "player:P01",
+    payload: { match_id: "R1M1", accept: true },
   });
   expect((await send("GAME_START", { ...MATCH, game_config: {}, players: [] })).type).toBe("ACK");
   const moved = send("MOVE_REQUEST", request());

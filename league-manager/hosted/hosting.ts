@@ -111,8 +111,13 @@ function createSeats({ context, homes, execute, register }: SeatsOptions): Seats
     execute,
     async join({ name, leagueId, joinCode }, token, who) {
       const request = {
-        ...{ display_name: name, version: "1.0.0", game_types: [...knownGameIds()], contact_endpoint: null },
-        ...{ legal_actions: false, round_results: false, announcements: false },
+        display_name: name,
+        version: "1.0.0",
+        game_types: [...knownGameIds()],
+        contact_endpoint: null,
+        legal_actions: false,
+        round_results: false,
+        announcements: false,
         ...(leagueId !== undefined && { league_ids: [leagueId] }),
         ...(joinCode !== undefined && { join_code: joinCode }),
       };

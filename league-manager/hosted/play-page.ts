@@ -174,7 +174,10 @@ function pageState(context: StateContext, awaiting: Awaiting, playerId: string):
   const shown = [...turns.map(({ ref, match }) => [ref, match] as const), ...others].slice(0, MAX_MATCHES);
   const leagues = projections.leagues().filter(({ entrants }) => entrants.has(playerId));
   return {
-    ...{ version: hosted.version(playerId), player_id: playerId, name, is_over: next === "league_over" },
+    version: hosted.version(playerId),
+    player_id: playerId,
+    name,
+    is_over: next === "league_over",
     matches: shown.map(([ref, match]): MatchView => shownMatch(context, ref, match)),
     leagues: leagues.map((league) => leagueView(context, awaiting, league, playerId)),
   };

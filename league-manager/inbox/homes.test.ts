@@ -27,7 +27,8 @@ function startInbox() {
   const upgrade = inboxSocket(context);
   const http = { bearer: "T", remoteAddress: "127.0.0.1" };
   return {
-    ...{ inboxes, homes },
+    inboxes,
+    homes,
     moveTo(next: Home) {
       home = next;
       inboxes.keepOnly(() => home === "here");

@@ -30,7 +30,9 @@ describe("a league that the operator ends", () => {
       .leadsTo(ended, cancelled("R2M1"), cancelled("R3M1"));
     const { league } = afterCommands([...played(started, "R1M1"), open(2), assign("R2M1"), end]);
     expect(league).toMatchObject({
-      ...{ completedCount: 3, currentRound: null, openRounds: [] },
+      completedCount: 3,
+      currentRound: null,
+      openRounds: [],
       withdrawals: [{ matchId: "R2M1", refereeId: "REF01" }],
     });
     expect(openWork(league)).toMatchObject({ roundToOpen: null, isToPair: false, isToComplete: true });

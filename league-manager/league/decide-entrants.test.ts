@@ -28,11 +28,17 @@ describe("a late entry", () => {
       .when(pair())
       .leadsTo(
         {
-          ...{ type: "round_paired", round_id: 2, byes: [], label: "Makeup" },
+          type: "round_paired",
+          round_id: 2,
+          byes: [],
+          label: "Makeup",
           pairings: [{ match_id: "R2M1", players: expect.arrayContaining(["P09"]) as never }],
         },
         {
-          ...{ type: "round_paired", round_id: 3, byes: [], label: "Makeup" },
+          type: "round_paired",
+          round_id: 3,
+          byes: [],
+          label: "Makeup",
           pairings: [{ match_id: "R3M1", players: expect.arrayContaining(["P09"]) as never }],
         },
       );
@@ -57,8 +63,11 @@ describe("a late entry", () => {
     given(...running(["P01", "P02"], { ...SETTINGS, formatOptions: { makeup: true } }))
       .when(enter("P09", true))
       .leadsTo({
-        ...{ type: "player_entered", player_id: "P09", name_commitment: "name of P09" },
-        ...{ entered_after: 1, by_operator: true },
+        type: "player_entered",
+        player_id: "P09",
+        name_commitment: "name of P09",
+        entered_after: 1,
+        by_operator: true,
       });
   });
 });

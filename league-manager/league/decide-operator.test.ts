@@ -108,7 +108,9 @@ describe("the extension of a league", () => {
     given(...played([...two, cycles(2)], "R1M1"))
       .when(pair())
       .leadsTo({
-        ...{ type: "round_paired", round_id: 2, byes: [] },
+        type: "round_paired",
+        round_id: 2,
+        byes: [],
         pairings: [{ match_id: "R2M1", players: ["P02", "P01"] }],
       });
   });
@@ -160,7 +162,10 @@ describe("a match that the operator annuls", () => {
     given(...commands)
       .when(annul("R1M1"))
       .leadsTo({
-        ...{ type: "match_annulled", match_id: "R1M1", epoch: 1, reason: "a bot used the network" },
+        type: "match_annulled",
+        match_id: "R1M1",
+        epoch: 1,
+        reason: "a bot used the network",
         match_points: { P01: 3, P02: 0 },
       });
     const { league } = afterCommands([...commands, annul("R1M1")]);
@@ -213,8 +218,11 @@ describe("a match that the operator annuls", () => {
 
 it("the rules of the operation are in the events and in snapshots", () => {
   const settings: LeagueSettings = {
-    ...{ ...SETTINGS, lateEntry: "makeup", formatOptions: { makeup: true } },
-    ...{ startsAt: "2026-05-04T14:00:00Z", roundMs: 60_000 },
+    ...SETTINGS,
+    lateEntry: "makeup",
+    formatOptions: { makeup: true },
+    startsAt: "2026-05-04T14:00:00Z",
+    roundMs: 60_000,
   };
   const { events } = afterCommands([{ type: "open", settings }]);
   expect(events[0]).toMatchObject({ late_entry: "makeup", starts_at: "2026-05-04T14:00:00Z", round_ms: 60_000 });

@@ -55,7 +55,9 @@ describe("the opening of a round", () => {
     expect(events).toContainEqual(expect.objectContaining({ type: "round_opened", round_id: 1, absent }));
     const match = league.rounds.at(0)?.matches[0];
     expect(match && summaryOf(match)).toMatchObject({
-      ...{ winner: "P01", termination: "forfeit", reason: "removed_by_operator" },
+      winner: "P01",
+      termination: "forfeit",
+      reason: "removed_by_operator",
       faults: [{ player_id: "P04", code: "G002", cause: "timeout", detail: "the operator removed the player" }],
     });
   });

@@ -100,7 +100,9 @@ function configOf(settings: LeagueSettings) {
   const { game, roles, options, clock, format, formatOptions } = settings;
   const { tieBreaks, teams, openings, lateEntry, startsAt, roundMs } = settings;
   return {
-    ...{ game, roles, options },
+    game,
+    roles,
+    options,
     ...(clock && { clock }),
     format,
     ...(Object.keys(formatOptions).length > 0 && { format_options: formatOptions }),

@@ -21,8 +21,12 @@ const parsed = (event: object): LeagueEvent => parseLeagueEvent(JSON.stringify(e
 test("the events of a league are read as they were recorded", () => {
   const clock = { initial_ms: 1_000, increment_ms: 0 };
   const settings: LeagueSettings = {
-    ...{ ...SETTINGS, formatOptions: { makeup: true }, lateEntry: "makeup", openings: [{ best_of: 1 }] },
-    ...{ startsAt: "2026-05-04T14:00:00Z", roundMs: 1 },
+    ...SETTINGS,
+    formatOptions: { makeup: true },
+    lateEntry: "makeup",
+    openings: [{ best_of: 1 }],
+    startsAt: "2026-05-04T14:00:00Z",
+    roundMs: 1,
   };
   const leagues = [
     [...played(running(["P01", "P02"], settings), "R1M1"), enter("P03", true), pair(), open(2, { P03: 1 }, ["P03"])],
@@ -48,8 +52,14 @@ const paired = {
   byes: [],
 };
 const opened = {
-  ...{ type: "opened", league_id: "rps", run_id: "run", game: "rps.v1", roles: ["a", "b"], options: {} },
-  ...{ format: "round-robin", seed_commitment: "c" },
+  type: "opened",
+  league_id: "rps",
+  run_id: "run",
+  game: "rps.v1",
+  roles: ["a", "b"],
+  options: {},
+  format: "round-robin",
+  seed_commitment: "c",
 };
 /** Fields with the least and the greatest value that is accepted, and values beyond them. */
 test.each<[object, string, readonly unknown[], readonly unknown[]]>([

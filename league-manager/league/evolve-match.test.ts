@@ -14,18 +14,39 @@ const following = (league: League, ...events: readonly NewLeagueEvent[]): League
   events.reduce((before: League, event) => evolveLeague(before, stored(event)), league);
 type ReleaseReason = Extract<LeagueEvent, { type: "match_released" }>["reason"];
 const released = (reason: ReleaseReason, referee_id = "REF01", epoch = 1): NewLeagueEvent => ({
-  ...{ type: "match_released", match_id: "R1M1", epoch, referee_id, reason, detail: "" },
+  type: "match_released",
+  match_id: "R1M1",
+  epoch,
+  referee_id,
+  reason,
+  detail: "",
 });
 const aborted = (referee_id: string | null, epoch = 1): NewLeagueEvent => ({
-  ...{ type: "match_aborted", match_id: "R1M1", epoch, referee_id, reason: "failed", log_head: "" },
+  type: "match_aborted",
+  match_id: "R1M1",
+  epoch,
+  referee_id,
+  reason: "failed",
+  log_head: "",
 });
 const annulled = (match_points: Readonly<Record<string, number>> | undefined): NewLeagueEvent => ({
-  ...{ type: "match_annulled", match_id: "R1M1", epoch: 1, reason: "cheating" },
+  type: "match_annulled",
+  match_id: "R1M1",
+  epoch: 1,
+  reason: "cheating",
   ...(match_points && { match_points }),
 });
 const forfeitWithLog: NewLeagueEvent = {
-  ...{ type: "match_completed", ...match, referee_id: null, termination: "forfeit", reason: "shut_down" },
-  ...{ winner: null, final_scores: {}, match_points: {}, faults: [], log_head: "h" },
+  type: "match_completed",
+  ...match,
+  referee_id: null,
+  termination: "forfeit",
+  reason: "shut_down",
+  winner: null,
+  final_scores: {},
+  match_points: {},
+  faults: [],
+  log_head: "h",
 };
 const points = matchOf(completed, "R1M1")?.outcome?.points;
 

@@ -15,7 +15,10 @@ const following = (league: League, ...events: readonly NewLeagueEvent[]): League
 const expired = (round_id: number): NewLeagueEvent => ({ type: "round_expired", round_id });
 const cancelled = (match_id: string): NewLeagueEvent => ({ type: "match_cancelled", match_id, epoch: 1 });
 const scheduled = (round_id: number, match_id: string): NewLeagueEvent => ({
-  ...{ type: "match_scheduled", match_id, round_id, players: ["P01", "P02"] },
+  type: "match_scheduled",
+  match_id,
+  round_id,
+  players: ["P01", "P02"],
 });
 
 const allPlayed = following(

@@ -30,8 +30,14 @@ const forfeit: NewLeagueEvent = {
 const fault = { player_id: "P01", role: "player_1", code: "G002", cause: "timeout", detail: "late" } as const;
 const pairings = [{ match_id: "R1M1", players: ["P02", "P03"] }];
 const opened: NewLeagueEvent = {
-  ...{ type: "opened", league_id: "rps", run_id: "run", game: "rps.v1", roles: ["a", "b"], options: {} },
-  ...{ format: "round-robin", seed_commitment: "c" },
+  type: "opened",
+  league_id: "rps",
+  run_id: "run",
+  game: "rps.v1",
+  roles: ["a", "b"],
+  options: {},
+  format: "round-robin",
+  seed_commitment: "c",
 };
 const started = evolveLeague(open, stored({ type: "started" }));
 

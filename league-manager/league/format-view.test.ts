@@ -177,7 +177,7 @@ describe("the order of a format that does not rank by points", () => {
     expect(rankingOf(won, () => single.rounds)).toEqual([["P01", "P02"]]);
     expect(competitorRanking(won)).toEqual([["P01"], ["P02"]]);
     expect(rankingOf(onePlayed, () => onePlayed.rounds)).toBeUndefined();
-    const teams = { ...CODENAMES, ...{ format: "single-elimination", formatOptions: { legs: 1 }, teams: TEAMS } };
+    const teams = { ...CODENAMES, format: "single-elimination", formatOptions: { legs: 1 }, teams: TEAMS };
     const { league } = afterCommands(running(["P01", "P02", "P03", "P04"], teams));
     expect(rankingOf(league, () => league.rounds)).toEqual([["P01", "P02", "P03", "P04"]]);
     expect(rankingOf({ ...league, format: "round-robin" }, () => league.rounds)).toBeUndefined();

@@ -72,8 +72,10 @@ export function advanceWork(work: OpenWork, league: League, event: LeagueEvent):
 function workOfLeague(league: League): Pick<OpenWork, "roundToOpen" | "withdrawals" | "isToPair" | "isToComplete"> {
   const { withdrawals } = league;
   return {
-    ...{ roundToOpen: roundToOpen(league), withdrawals },
-    ...{ isToPair: canPair(league), isToComplete: isPlayed(league) },
+    roundToOpen: roundToOpen(league),
+    withdrawals,
+    isToPair: canPair(league),
+    isToComplete: isPlayed(league),
   };
 }
 

@@ -4,13 +4,21 @@ import { leagueSnapshot, restoreLeague } from "./snapshot.ts";
 import { afterCommands, assign, enter, open, pair, played, running, SETTINGS } from "./testing/leagues.ts";
 
 const settings: LeagueSettings = {
-  ...{ ...SETTINGS, formatOptions: { makeup: true }, lateEntry: "makeup", openings: [{ best_of: 1 }, { best_of: 3 }] },
+  ...SETTINGS,
+  formatOptions: { makeup: true },
+  lateEntry: "makeup",
+  openings: [{ best_of: 1 }, { best_of: 3 }],
 };
 const assignTo = (refereeId: string, matchId: string, epoch = 1) => ({ ...assign(matchId, epoch), refereeId }) as const;
 /** A league in its last round, of a late entry, with a match without a result and one that was taken from its referee. */
 const { league } = afterCommands([
   ...played(running(["P01", "P02"], settings), "R1M1"),
-  ...[enter("P03"), enter("P04"), pair(), open(2), assignTo("REF01", "R2M1"), assignTo("REF02", "R2M2")],
+  enter("P03"),
+  enter("P04"),
+  pair(),
+  open(2),
+  assignTo("REF01", "R2M1"),
+  assignTo("REF02", "R2M2"),
   { type: "release", matchId: "R2M1", epoch: 1, reason: "refused", detail: "" },
 ]);
 

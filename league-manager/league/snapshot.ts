@@ -101,8 +101,16 @@ function roundDocument(
   const rows = matches.map(rowOf);
   const options = matches.flatMap((match, index) => (match.options ? [[index, match.options] as const] : []));
   return {
-    ...{ label, isOpened, isAnnounced, openedAt, isExpired, byes: byes.map(seat), matches: rows },
-    ...{ referees: referees.all(), outcomes: outcomes.all(), options: Object.fromEntries(options) },
+    label,
+    isOpened,
+    isAnnounced,
+    openedAt,
+    isExpired,
+    byes: byes.map(seat),
+    matches: rows,
+    referees: referees.all(),
+    outcomes: outcomes.all(),
+    options: Object.fromEntries(options),
   };
 }
 

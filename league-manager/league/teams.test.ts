@@ -62,7 +62,7 @@ test("the result of a sequential test of teams has the names of their members", 
       const points = match.players.map((id) => (id === "P01" || id === "P02" ? 3 : 0));
       return {
         ...match,
-        outcome: { ...{ winner: null, points, scores: [], reason: "" }, termination: "normal", faults: [] } as const,
+        outcome: { winner: null, points, scores: [], reason: "", termination: "normal", faults: [] } as const,
       };
     }),
   }));

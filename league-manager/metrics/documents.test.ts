@@ -12,7 +12,9 @@ const read = (path: string): string => readFileSync(new URL(`../../docs/${path}`
 async function names(): Promise<readonly string[]> {
   const ledger = { state: EMPTY_STATE, onCommit: () => () => {} } as Pick<Ledger, "state" | "onCommit"> as Ledger;
   const metrics = managerMetrics({
-    ...{ ledger, commands: countedLedger(ledger, systemClock), clock: systemClock },
+    ledger,
+    commands: countedLedger(ledger, systemClock),
+    clock: systemClock,
     silentReferees: () => [],
     queueStats: async () => ({ waiting: 0, held: 0 }),
     shared: { isAvailable: () => true, commitNumber: () => 1, memberCount: () => 1 },

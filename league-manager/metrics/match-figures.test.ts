@@ -64,8 +64,17 @@ test("a match waits from the opening of its round, and its latency ends with the
   ]);
   at(7, { ...R1M1, ...result() });
   expect(valuesOf("league_match_latency_seconds")).toEqual({
-    ...{ "_bucket 10": 1, "_bucket 30": 1, "_bucket 60": 1, "_bucket 120": 1, "_bucket 300": 1, "_bucket 600": 1 },
-    ...{ "_bucket 1800": 1, "_bucket 3600": 1, "_bucket +Inf": 1, _sum: 7, _count: 1 },
+    "_bucket 10": 1,
+    "_bucket 30": 1,
+    "_bucket 60": 1,
+    "_bucket 120": 1,
+    "_bucket 300": 1,
+    "_bucket 600": 1,
+    "_bucket 1800": 1,
+    "_bucket 3600": 1,
+    "_bucket +Inf": 1,
+    _sum: 7,
+    _count: 1,
   });
   expect(valuesOf("league_matches_ended_total")).toEqual({ normal: 1 });
 });

@@ -20,12 +20,18 @@ const samplesOf = (values: Values): readonly Sample[] =>
   typeof values === "number" ? [{ labels: {}, value: values }] : values;
 
 export const gauge = (name: string, help: string, values: Values): MetricFamily => ({
-  ...{ name, help, type: "gauge", aggregator: "first" },
+  name,
+  help,
+  type: "gauge",
+  aggregator: "first",
   values: samplesOf(values),
 });
 
 export const counter = (name: string, help: string, values: Values): MetricFamily => ({
-  ...{ name, help, type: "counter", aggregator: "first" },
+  name,
+  help,
+  type: "counter",
+  aggregator: "first",
   values: samplesOf(values),
 });
 

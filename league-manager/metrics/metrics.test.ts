@@ -77,7 +77,9 @@ test("counts commands by result, and measures each of them", async () => {
   expect(await report(won())).toMatchObject({ payload: { status: "RECORDED" } });
   const [accepted2 = 0, rejected2, count, sum, commits = 0] = await valuesOf(
     ...names,
-    ...["league_command_seconds_count", "league_command_seconds_sum", "league_commits_total"],
+    "league_command_seconds_count",
+    "league_command_seconds_sum",
+    "league_commits_total",
   );
   expect([accepted2 > accepted, rejected2]).toEqual([true, rejected + 1]);
   expect(count).toBe(accepted2 + rejected + 1);

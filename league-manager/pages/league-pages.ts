@@ -294,7 +294,10 @@ async function logDocument(context: DocumentContext, requested: DocumentRequest)
     entries: rows.map(({ text, seq }) => {
       const entry = parseEntry(text);
       return {
-        ...{ seq, type: entry.type, at: entry.at, hash: hashes[seq] ?? "" },
+        seq,
+        type: entry.type,
+        at: entry.at,
+        hash: hashes[seq] ?? "",
         role: entry.type === "acted" ? entry.role : null,
       };
     }),

@@ -41,7 +41,10 @@ async function startDocument({ maxReaders = 10, readMs = 0 } = {}) {
     server.close().closeAllConnections();
   });
   return {
-    ...{ clock, errors, live, url: `http://127.0.0.1:${port}/` },
+    clock,
+    errors,
+    live,
+    url: `http://127.0.0.1:${port}/`,
     isWatched: () => changed !== null,
     /** Changes the document without announcing it. */
     set(value: unknown): void {

@@ -126,8 +126,13 @@ export class LiveDocuments {
     const existing = this.#feeds.get(document.key);
     if (existing) return existing;
     const feed: Feed = {
-      ...{ document, readers: new Set<DocumentReader>(), id: "", event: "" },
-      ...{ nextAtMs: 0, state: "idle", end: () => {} },
+      document,
+      readers: new Set<DocumentReader>(),
+      id: "",
+      event: "",
+      nextAtMs: 0,
+      state: "idle",
+      end: () => {},
     };
     this.#feeds.set(document.key, feed);
     feed.end = document.watch(() => this.#change(feed));

@@ -49,8 +49,10 @@ it("a page of an allowed origin may call other tools, but cannot act as the oper
     fetch(manager.url, {
       method: "POST",
       headers: {
-        ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
-        ...{ ...page, ...headers },
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...page,
+        ...headers,
       },
       body,
     });

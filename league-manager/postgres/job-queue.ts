@@ -30,8 +30,12 @@ export interface JobQueue extends MatchQueue<RunTransaction> {
 export async function openJobQueue({ url, clock, onError }: JobQueueOptions): Promise<JobQueue> {
   const postgres = openPostgres<unknown>(url, { applicationName: "league-queue", maxConnections: MAX_CONNECTIONS });
   const boss = new PgBoss({
-    ...{ db: databaseOf(postgres), migrate: false, createSchema: false, schedule: false },
-    ...{ superviseIntervalSeconds: MONITOR_SECONDS, monitorIntervalSeconds: MONITOR_SECONDS },
+    db: databaseOf(postgres),
+    migrate: false,
+    createSchema: false,
+    schedule: false,
+    superviseIntervalSeconds: MONITOR_SECONDS,
+    monitorIntervalSeconds: MONITOR_SECONDS,
     maintenanceIntervalSeconds: DELETE_SECONDS,
   });
   boss.on("error", onError);

@@ -29,7 +29,10 @@ export async function openNotifications({ pool, clock, sender }: NotificationOpt
     for (const listener of [...commitListeners]) listener();
   };
   const listener = await openListener({
-    ...{ pool, clock, channels: [COMMITS, SIGNALS], onReconnected: onCommits },
+    pool,
+    clock,
+    channels: [COMMITS, SIGNALS],
+    onReconnected: onCommits,
     onNotification(channel, payload) {
       // The payload is the id of the sender. The text of a signal follows after a space.
       if (payload.startsWith(sender)) return;

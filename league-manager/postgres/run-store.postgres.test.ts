@@ -131,7 +131,9 @@ test("the first value of a key counts, whichever manager stores it", async () =>
   const [a, b] = await Promise.all([run.initMeta("seed", "a"), other.initMeta("seed", "b")]);
   expect(["a", "b"]).toContain(a);
   expect([b, await other.initMeta("seed", "c"), await run.getMeta("seed"), await run.getMeta("run_id")]).toEqual([
-    ...[a, a, a],
+    a,
+    a,
+    a,
     null,
   ]);
 });

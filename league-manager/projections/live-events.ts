@@ -138,7 +138,9 @@ const openedText = ({ leagueId, like, seedCommitment }: League): string =>
 function leagueStarted(league: League, projections: Projections): LiveEvent {
   const format = formatText(league);
   return {
-    ...{ type: "league_started", league_id: league.leagueId, game: league.game },
+    type: "league_started",
+    league_id: league.leagueId,
+    game: league.game,
     ...(format !== null && { format }),
     matches: projections.expectedMatches(league),
   };
@@ -147,7 +149,10 @@ function leagueStarted(league: League, projections: Projections): LiveEvent {
 function roundStarted(league: League, round_id: number, projections: Projections): LiveEvent {
   const round = roundOf(league, round_id);
   return {
-    ...{ type: "round_started", league_id: league.leagueId, round_id, rounds: plannedRounds(league) },
+    type: "round_started",
+    league_id: league.leagueId,
+    round_id,
+    rounds: plannedRounds(league),
     ...(round?.label != null && { label: round.label }),
     byes: (round?.byes ?? []).map((id) => projections.agent(id)?.name ?? id),
   };

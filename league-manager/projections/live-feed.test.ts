@@ -37,8 +37,11 @@ async function twoLeagues() {
   for (const leagueId of ["first", "second"]) await ledger.execute(append(playedOut(leagueId)));
   const events: LiveEvent[] = [];
   liveFeed({
-    ...{ ledger, projections: createProjections(ledger), log: silentProcess("manager").log },
-    ...{ emit: (event) => void events.push(event), onCommitted: () => {} },
+    ledger,
+    projections: createProjections(ledger),
+    log: silentProcess("manager").log,
+    emit: (event) => void events.push(event),
+    onCommitted: () => {},
   });
   return { ledger, events, types: () => events.map(({ type }) => type) };
 }

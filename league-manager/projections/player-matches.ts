@@ -73,8 +73,12 @@ export function opponentSeats({ game, roles }: Pick<League, "game" | "roles">, s
 }
 
 const newPlayer = (): Counted => ({
-  ...{ matchIds: [], opponents: new Map(), faults: new Map() },
-  ...{ lastFault: null, lastFaultAt: -1, open: [] },
+  matchIds: [],
+  opponents: new Map(),
+  faults: new Map(),
+  lastFault: null,
+  lastFaultAt: -1,
+  open: [],
 });
 
 /** Adds the matches that were paired since the last call. */

@@ -120,7 +120,10 @@ describe("a shared ledger that cannot continue", () => {
     await execute(a, openLeague("first"));
     const version = 1;
     const commit = {
-      ...{ id: "c", at: ledgers.clock.iso(), writes: [], jobs: { added: [], ended: [] } },
+      id: "c",
+      at: ledgers.clock.iso(),
+      writes: [],
+      jobs: { added: [], ended: [] },
       appends: [{ stream: "league:first", expectedVersion: version, events: [{ type: "frozen", body: '{"v":2}' }] }],
     };
     await ledgers.settled(b.database.transact(0, () => commit));

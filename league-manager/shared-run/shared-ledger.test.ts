@@ -157,7 +157,11 @@ describe("the ledgers of several managers", () => {
     const loaded = await ledgers.settled(loadSharedState(database, LEAGUE_IDS));
     const fatal: Error[] = [];
     const ledger = new SharedLedger({
-      ...{ database, loaded, clock: ledgers.clock, ids: systemIds, leagueIds: LEAGUE_IDS },
+      database,
+      loaded,
+      clock: ledgers.clock,
+      ids: systemIds,
+      leagueIds: LEAGUE_IDS,
       onFatal: (error) => void fatal.push(error),
     });
     await ledgers.clock.advance(100);

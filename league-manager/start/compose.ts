@@ -101,7 +101,10 @@ function sharedParts(core: Core, self: AgentProcess) {
   const cluster = shared && clusterOf(shared, core, projections, self);
   const others = cluster ?? ALONE;
   return {
-    ...{ operator, projections, cluster, others },
+    operator,
+    projections,
+    cluster,
+    others,
     startRule: { places, startWhen, minPlayers: numbersOf(config, "min_players") },
     policy: admissionPolicy(config, startWhen, places, operator.token),
     inbox: managerInboxes({ ...core, ledger, homes: others.homes, isAlone: cluster === null }, self),
@@ -116,7 +119,11 @@ function effectsOf(core: Core, { cluster, inbox, seeds, notice, startRule }: Par
   const { config, shared, onEvent: emit } = core;
   const { clock, log } = self;
   return createEffects({
-    ...{ ledger: core.commands.ledger, peers: inbox.peers, clock, log, notice },
+    ledger: core.commands.ledger,
+    peers: inbox.peers,
+    clock,
+    log,
+    notice,
     machineAddresses: addressesOf(self),
     timeouts: config.timeouts,
     moveLimits: moveLimits(config),
@@ -143,7 +150,11 @@ const registrations =
   (core: Core, { policy, inbox }: Parts, effects: ReturnType<typeof effectsOf>, self: AgentProcess) =>
   (ledger: Ledger): Registration =>
     createRegistration({
-      ...{ ledger, policy, ids: self.ids, network: self.network, inboxUrl: inbox.inboxUrl },
+      ledger,
+      policy,
+      ids: self.ids,
+      network: self.network,
+      inboxUrl: inbox.inboxUrl,
       machineAddresses: addressesOf(self),
       hasLeft: hasLeft(inbox.peers, self.clock, self.ids, core.config.leagues[0]?.league_id ?? ""),
       silentReferees: effects.silentReferees,
@@ -173,13 +184,29 @@ export function compose(core: Core, self: AgentProcess) {
   const { isAvailable } = readiness;
   const api = createApi({
     metrics: managerMetrics({
-      ...{ ...effects, ledger, commands: core.commands, clock },
+      ...effects,
+      ledger,
+      commands: core.commands,
+      clock,
       shared: shared && cluster && { ...shared, ...cluster, isAvailable },
     }),
-    ...{ config, ledger: requests, registration, policy, clock, ids, log, inboxes, others, url, ...readable },
+    config,
+    ledger: requests,
+    registration,
+    policy,
+    clock,
+    ids,
+    log,
+    inboxes,
+    others,
+    url,
+    ...readable,
     settingsLike: (like, leagueId) => settingsLike(config, run, { like, leagueId, startsAt: null, nowMs: clock.now() }),
     ...readiness.probes,
-    ...{ operatorToken: operator.token, seats: hosting.seats, network, post: inbox.peers.post },
+    operatorToken: operator.token,
+    seats: hosting.seats,
+    network,
+    post: inbox.peers.post,
     joining,
     silentReferees: effects.silentReferees,
     gamesAt: () => pagesOfReferees(ledger.state.agents, effects.silentReferees()),
@@ -228,7 +255,8 @@ const readSide = (
   startRule: StartRule,
 ): Pick<ApiOptions, "views" | "readEvents"> => ({
   views: {
-    ...{ projections, ...seeds },
+    projections,
+    ...seeds,
     awaited: (league) => awaitedBy(ledger.state, startRule, league),
     logOf: async (leagueId, matchId) => (await store.sessionLogOf(leagueId, matchId))?.log ?? [],
     answerTimesOf: (...matches) => store.answerTimesOf(...matches),

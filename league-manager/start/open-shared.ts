@@ -50,7 +50,10 @@ export async function openShared(
   const commands = countedLedger(ledger, clock);
   await openConfigured(ledger, settingsAtStart(config, run, loaded.state.leagues.values(), clock.now()), warn);
   const shared = {
-    ...{ database, queue, secret, operatorToken },
+    database,
+    queue,
+    secret,
+    operatorToken,
     isAvailable: () => ledger.isAvailable(),
     commitNumber: () => ledger.commitNumber,
   };

@@ -33,7 +33,10 @@ export const postgresDatabase =
     try {
       // The run is opened first, because it checks the version of the tables.
       const run = await openPostgresRun({
-        ...{ url, clock, ids, warn },
+        url,
+        clock,
+        ids,
+        warn,
         queue: {
           enqueue: (transaction, jobs) => opened().enqueue(transaction, jobs),
           complete: (transaction, jobs) => opened().complete(transaction, jobs),

@@ -203,7 +203,12 @@ interface BatchContext {
 }
 
 export const newBatch = (state: ManagerState, at: string): Batch => ({
-  ...{ at, state, events: [], appends: new Map(), writes: [], logLength: 0 },
+  at,
+  state,
+  events: [],
+  appends: new Map(),
+  writes: [],
+  logLength: 0,
 });
 
 export const isEmpty = ({ appends, writes }: Batch): boolean => appends.size === 0 && writes.length === 0;

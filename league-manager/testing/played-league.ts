@@ -86,7 +86,10 @@ export class PlayedLeague {
     const views: Views = {
       projections: createProjections({ state }),
       awaited: () => null,
-      ...{ logOf: async () => [], answerTimesOf: async () => new Map(), leagueSeedOf: none, seedOf: none },
+      logOf: async () => [],
+      answerTimesOf: async () => new Map(),
+      leagueSeedOf: none,
+      seedOf: none,
     };
     const relay: Matches["relay"] = {
       watch: () => () => {},

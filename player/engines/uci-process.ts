@@ -418,7 +418,10 @@ export function optionIn(line: string): EngineOption | null {
   };
   const values = type === "combo" ? rest.split(/(?:^| )var /).slice(1) : [];
   return {
-    ...{ name, type, min: number("min"), max: number("max") },
+    name,
+    type,
+    min: number("min"),
+    max: number("max"),
     isDecimal: ["default", "min", "max"].some((key) => !Number.isInteger(number(key) ?? 0)),
     values: values.map((value) => value.trim()),
   };

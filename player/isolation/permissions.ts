@@ -12,8 +12,17 @@ export const BOT_PROCESS = fileURLToPath(moduleUrl("../bot-process/main.ts", imp
 
 /** The environment variables that every bot gets. The others may contain tokens and API keys. */
 const VARIABLES = [
-  ...["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "NO_COLOR", "FORCE_COLOR"],
-  ...["SystemRoot", "TEMP", "TMP"], // Windows
+  "PATH",
+  "HOME",
+  "LANG",
+  "LC_ALL",
+  "TZ",
+  "TMPDIR",
+  "NO_COLOR",
+  "FORCE_COLOR",
+  "SystemRoot",
+  "TEMP",
+  "TMP", // Windows
 ];
 
 const CODE = /\.([cm]?[jt]s|json|wasm)$/;

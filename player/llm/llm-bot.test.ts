@@ -42,14 +42,26 @@ afterEach(async () => {
 });
 
 const info = (game: Game, role: string, more: Partial<MatchInfo> = {}): MatchInfo => ({
-  ...{ leagueId: "l", matchId: "R1M1", epoch: 1, game: game.id, options: game.options.parse({}), role },
+  leagueId: "l",
+  matchId: "R1M1",
+  epoch: 1,
+  game: game.id,
+  options: game.options.parse({}),
+  role,
   roles: Object.fromEntries(game.roles.map((one, index) => [one, `P0${index + 1}`])),
-  ...{ seedCommitment: sha256Hex("seed"), ...more },
+  seedCommitment: sha256Hex("seed"),
+  ...more,
 });
 
 const turnOf = (game: Game, view: unknown, role: string, more: Partial<Turn> = {}): Turn =>
   ({
-    ...{ game: game.id, role, view, tick: 0, history: [], rejection: null, random: createRandom("turn") },
+    game: game.id,
+    role,
+    view,
+    tick: 0,
+    history: [],
+    rejection: null,
+    random: createRandom("turn"),
     legal: game.legalActions(view, role),
     clock: { deadline: new Date(0), remainingMs: () => 20_000 },
     signal: new AbortController().signal,

@@ -55,7 +55,11 @@ export async function llmBot(spec: string, clock: Clock, home: BotHome): Promise
   const settings = settingsIn(spec.slice(LLM_PREFIX.length).trim());
   const { base_url, model, temperature, answer, extra } = settings;
   const completions = new Completions({
-    ...{ url: base_url, model, key: apiKeyOf(settings, process.env), clock, repeatsRefused: true },
+    url: base_url,
+    model,
+    key: apiKeyOf(settings, process.env),
+    clock,
+    repeatsRefused: true,
     mode: answer === "auto" ? null : answer,
     extra: { ...(temperature !== undefined && { temperature }), ...extra },
   });
@@ -88,8 +92,14 @@ export async function llmBot(spec: string, clock: Clock, home: BotHome): Promise
 }
 
 const beginOf = ({ leagueId, matchId, epoch, game, options, role, roles, seedCommitment }: MatchInfo) => ({
-  ...{ league_id: leagueId, match_id: matchId, epoch, game, options, role },
-  ...{ player_id: roles[role] ?? "", seed_commitment: seedCommitment },
+  league_id: leagueId,
+  match_id: matchId,
+  epoch,
+  game,
+  options,
+  role,
+  player_id: roles[role] ?? "",
+  seed_commitment: seedCommitment,
 });
 
 function settingsIn(text: string): LlmSettings {
@@ -233,10 +243,20 @@ class LlmPlayer implements BotObject {
       const answer = completion && masked(completion.text);
       const usage = usageOf(open.messages, completion, settings.price ?? null);
       const answered: Answered = {
-        ...{ type: "answer", at: clock.iso(), tick: open.tick, attempt: open.answers, prompt, seed },
-        ...{ mode: completions.mode, answer, ...more, ...usage },
-        ...{ requests: completed?.requests ?? 0, latency_ms: completed?.latencyMs ?? 0 },
-        ...{ answered_by: completion?.model ?? null, system_fingerprint: completion?.fingerprint ?? null },
+        type: "answer",
+        at: clock.iso(),
+        tick: open.tick,
+        attempt: open.answers,
+        prompt,
+        seed,
+        mode: completions.mode,
+        answer,
+        ...more,
+        ...usage,
+        requests: completed?.requests ?? 0,
+        latency_ms: completed?.latencyMs ?? 0,
+        answered_by: completion?.model ?? null,
+        system_fingerprint: completion?.fingerprint ?? null,
       };
       spending.add(answered);
       recorder.add(answered);

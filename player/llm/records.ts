@@ -25,15 +25,29 @@ const count = z.int().min(0);
 /** The first line of the record of a match. */
 const Begin = z.strictObject({
   type: z.literal("begin"),
-  ...{ at, league_id: z.string(), match_id: z.string(), epoch: z.int(), game: z.string(), options: z.unknown() },
-  ...{ role: z.string(), player_id: z.string(), seed_commitment: z.string() },
-  ...{ model: z.string(), prompt_version: z.int(), package_version: z.string(), system: z.string() },
+  at,
+  league_id: z.string(),
+  match_id: z.string(),
+  epoch: z.int(),
+  game: z.string(),
+  options: z.unknown(),
+  role: z.string(),
+  player_id: z.string(),
+  seed_commitment: z.string(),
+  model: z.string(),
+  prompt_version: z.int(),
+  package_version: z.string(),
+  system: z.string(),
 });
 
 /** One answer of the model, or the reason why there is none. */
 const Answered = z.strictObject({
   type: z.literal("answer"),
-  ...{ at, tick: count, attempt: count, prompt: z.string(), seed: z.int() },
+  at,
+  tick: count,
+  attempt: count,
+  prompt: z.string(),
+  seed: z.int(),
   /** How the answer was requested. */
   mode: z.string(),
   /** null if there is no answer. */
@@ -41,14 +55,17 @@ const Answered = z.strictObject({
   /** The action for the referee; absent if there is none. */
   action: z.unknown().optional(),
   fault: z.strictObject({ cause: z.enum(llmFaults), detail: z.string(), message: z.string() }).nullable(),
-  ...{ tokens_in: count, tokens_out: count },
+  tokens_in: count,
+  tokens_out: count,
   /** True if the endpoint does not count tokens. They are then estimated from the number of characters. */
   is_estimated: z.boolean(),
   /** null without a price. */
   cost: z.number().nullable(),
   /** The number of HTTP requests, with repetitions, and the duration of the last one. */
-  ...{ requests: count, latency_ms: count },
-  ...{ answered_by: z.string().nullable(), system_fingerprint: z.string().nullable() },
+  requests: count,
+  latency_ms: count,
+  answered_by: z.string().nullable(),
+  system_fingerprint: z.string().nullable(),
 });
 export type Answered = z.infer<typeof Answered>;
 
@@ -57,7 +74,11 @@ const Rejected = z.strictObject({ type: z.literal("rejected"), at, tick: count, 
 
 const End = z.strictObject({
   type: z.literal("end"),
-  ...{ at, seed: z.string(), winner: z.string().nullable(), termination: z.string(), reason: z.string() },
+  at,
+  seed: z.string(),
+  winner: z.string().nullable(),
+  termination: z.string(),
+  reason: z.string(),
 });
 
 /** A line of the record of a match. */
@@ -121,7 +142,11 @@ export const LlmManifest = z.strictObject({
   /** The matches that have ended, with the seeds from which the numbers in the requests derive. */
   matches: z.array(
     z.strictObject({
-      ...{ league_id: z.string(), match_id: z.string(), epoch: z.int(), seed: z.string(), file: z.string() },
+      league_id: z.string(),
+      match_id: z.string(),
+      epoch: z.int(),
+      seed: z.string(),
+      file: z.string(),
     }),
   ),
 });

@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { acceptedWith, type Invitation, judgeInvitation } from "./player.ts";
 
 const invitation = (epoch: number, seed_commitment: string, run_id?: string): Invitation => ({
-  ...{ epoch, seed_commitment, run_id },
+  epoch,
+  seed_commitment,
+  run_id,
 });
 /** The remembered invitations after a sequence of invitations that each began the match again. */
 const acceptedAfter = (...invitations: readonly Invitation[]): readonly Invitation[] =>

@@ -6,8 +6,14 @@ const PATH: [string] = ["rounds"];
 
 /** A request with these elements after the first `from` ones. */
 const request = (tick: number, rounds: readonly unknown[], from = 0): MoveRequest => ({
-  ...{ league_id: "rps", match_id: "R1M1", epoch: 1, tick, your_role: "player_1" },
-  ...{ deadline: "2026-01-01T00:00:00Z", time_limit_seconds: 5, game_state: { rounds } },
+  league_id: "rps",
+  match_id: "R1M1",
+  epoch: 1,
+  tick,
+  your_role: "player_1",
+  deadline: "2026-01-01T00:00:00Z",
+  time_limit_seconds: 5,
+  game_state: { rounds },
   ...(from > 0 && { omitted_history: { list: PATH, from } }),
 });
 

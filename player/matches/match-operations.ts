@@ -36,7 +36,9 @@ export function matchOperations(
     handle: (payload: P, token: string, caller: Caller) => Answer | Promise<Answer>,
   ) =>
     operation({
-      ...{ request, reply, payload },
+      request,
+      reply,
+      payload,
       handle(message, caller) {
         const { trust } = identity;
         if (!accepts(trust, subjectOf(message), caller)) {

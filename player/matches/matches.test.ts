@@ -20,12 +20,27 @@ const invite: GameInvite = {
   bot_seed: "seed",
 };
 const request: MoveRequest = {
-  ...{ league_id: "l", match_id: "M1", epoch: 1, tick: 0, game_round: 1, your_role: "player_1" },
-  ...{ game_state: {}, time_limit_seconds: 60, deadline: "2026-01-01T00:00:00Z" },
+  league_id: "l",
+  match_id: "M1",
+  epoch: 1,
+  tick: 0,
+  game_round: 1,
+  your_role: "player_1",
+  game_state: {},
+  time_limit_seconds: 60,
+  deadline: "2026-01-01T00:00:00Z",
 };
 const result: GameResult = {
-  ...{ league_id: "l", match_id: "M1", epoch: 1, winner: null, final_scores: {}, match_points: {} },
-  ...{ termination: "normal", reason: "drawn", seed: "seed", log_head: "" },
+  league_id: "l",
+  match_id: "M1",
+  epoch: 1,
+  winner: null,
+  final_scores: {},
+  match_points: {},
+  termination: "normal",
+  reason: "drawn",
+  seed: "seed",
+  log_head: "",
 };
 
 function playerOf(bot: BotObject) {

@@ -79,8 +79,15 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 
   const turn = (tick: number, signal = new AbortController().signal): Turn =>
     ({
-      ...{ game: "rps.v1", role: "player_1", view: { round: tick + 1 }, legal: ["rock", "paper"], tick, signal },
-      ...{ history: [], rejection: null, random: createRandom(`test/${tick}`) },
+      game: "rps.v1",
+      role: "player_1",
+      view: { round: tick + 1 },
+      legal: ["rock", "paper"],
+      tick,
+      signal,
+      history: [],
+      rejection: null,
+      random: createRandom(`test/${tick}`),
       clock: { deadline: new Date(0), remainingMs: () => 30_000, match: tick === 1 ? clocks : null },
       log: (line: string) => void shown.push(line),
     }) as unknown as Turn;

@@ -6,7 +6,12 @@ import type { MatchInfo, Turn } from "../sdk.ts";
 
 /** The facts of a match of rock-paper-scissors. */
 export const matchInfo = (): MatchInfo => ({
-  ...{ leagueId: "rps", matchId: "R1M1", epoch: 1, game: "rps.v1", options: { best_of: 3 }, role: "player_1" },
+  leagueId: "rps",
+  matchId: "R1M1",
+  epoch: 1,
+  game: "rps.v1",
+  options: { best_of: 3 },
+  role: "player_1",
   roles: { player_1: "P01", player_2: "P02" },
   seedCommitment: "",
 });
@@ -25,7 +30,9 @@ export function playerTurn(tick: number, options: TurnOptions = {}): Turn {
   const { role, roles, game, matchId, leagueId } = matchInfo();
   const invite = { game, your_role: role, roles, match_id: matchId, league_id: leagueId, bot_seed: "seed" };
   const request = {
-    ...{ tick, game_state: { round: tick + 1 }, legal_actions: ["rock", "paper", "scissors"] },
+    tick,
+    game_state: { round: tick + 1 },
+    legal_actions: ["rock", "paper", "scissors"],
     time_limit_seconds: limitMs / 1_000,
     clock,
   };

@@ -161,7 +161,8 @@ describe.each(eras)("an invalid answer in the era %s", (era) => {
 
   it("of a person that cancels the form can end the game", async () => {
     const client = await connectHost(
-      ...[url, era],
+      url,
+      era,
       people(({ stage }) => {
         if (stage === "guess") return { action: "decline" };
         return stage === "leave" ? accept({ go_on: false }) : undefined;

@@ -109,7 +109,8 @@ describe.each(eras)("the resources in the era %s", (era) => {
   it("contain the key only while a person who plays a spymaster is to act", async () => {
     const shown: [string, boolean][] = [];
     const client: CodenamesClient = await connectHost(
-      ...[url, era],
+      url,
+      era,
       people(async ({ stage, by }) => {
         if (stage === "source") return undefined;
         const { role, player_type } = await client.read(ROLE);

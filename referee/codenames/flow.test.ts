@@ -5,7 +5,10 @@ import type { CallerAnswer } from "#shared/rpc/jsonrpc/caller-input.ts";
 import { again, firstPending, MAX_ATTEMPTS, type Pending, stepOf, wordsIn } from "./questions.ts";
 
 const pending = (stage: Pending["stage"], more: Partial<Pending> = {}): Pending => ({
-  ...{ tick: 4, stage, attempt: 1, problem: null },
+  tick: 4,
+  stage,
+  attempt: 1,
+  problem: null,
   ...more,
 });
 const text = (answer: string): CallerAnswer => ({ kind: "text", text: answer });

@@ -104,8 +104,11 @@ it("an order that arrives while a referee stops causes no forfeit and is played 
     const peers = createPeers({ clock: systemClock });
     const referee = createReferee({
       driver: testDriver(createHost(sessionStore(db, testWriter(db)), systemClock, systemIds), peers),
-      ...{ matches: matchTable(db, testWriter(db)), peers },
-      ...{ log: openLog(null, "referee"), manager: league.manager, reportTimeoutMs: 10_000 },
+      matches: matchTable(db, testWriter(db)),
+      peers,
+      log: openLog(null, "referee"),
+      manager: league.manager,
+      reportTimeoutMs: 10_000,
       identity: { id: "REF01", token: TOKEN },
     });
     ends.push(async () => {
@@ -137,8 +140,11 @@ it("start_game without tokens creates a different match token for each player", 
   ends.push(() => referee.stop());
   const { player_1, player_2 } = referee.order().roles;
   const players = {
-    ...{ player1_id: "P01", player1_endpoint: player_1?.endpoint },
-    ...{ player2_id: "P02", player2_endpoint: player_2?.endpoint, player2_token: "" },
+    player1_id: "P01",
+    player1_endpoint: player_1?.endpoint,
+    player2_id: "P02",
+    player2_endpoint: player_2?.endpoint,
+    player2_token: "",
   };
   const match = { match_id: "F1", game: "rps.v1", seed: "seed", auth_token: signed("friendly/F1") };
   expect(await referee.tool("start_game", { ...players, ...match })).toMatchObject({ status: "ACCEPTED" });
@@ -170,8 +176,14 @@ it("the answer of a player without a token is not changed in its fault", async (
   ends.push(() => peers.close());
   const endpoint = league.order().roles.player_1?.endpoint ?? "";
   const player = {
-    ...{ playerId: "P01", role: "player_1", endpoint, matchToken: "", signal: new AbortController().signal },
-    ...{ wantsLegalActions: false, wantsRoundResults: false, moveMs: 20_000 },
+    playerId: "P01",
+    role: "player_1",
+    endpoint,
+    matchToken: "",
+    signal: new AbortController().signal,
+    wantsLegalActions: false,
+    wantsRoundResults: false,
+    moveMs: 20_000,
   };
   const asker = createAsker(peers, () => "referee:REF01", systemClock, systemIds);
   const reply = await asker.requestMove(player, { match_id: "R1M1", tick: 0 }, 20_000);

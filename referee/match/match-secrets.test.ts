@@ -75,8 +75,12 @@ describe("the seed of a match that may be played again", () => {
       },
     };
     const referee = createReferee({
-      ...{ driver: testDriver(failingHost, peers), matches: matchTable(db, testWriter(db)), peers },
-      ...{ log: openLog(null, "referee"), manager: league.manager, reportTimeoutMs: 10_000 },
+      driver: testDriver(failingHost, peers),
+      matches: matchTable(db, testWriter(db)),
+      peers,
+      log: openLog(null, "referee"),
+      manager: league.manager,
+      reportTimeoutMs: 10_000,
       identity: { id: "REF01", token: TOKEN },
     });
     ends.push(() => referee.stop());

@@ -37,8 +37,12 @@ async function startMatch(held: Promise<void>) {
   const writer = testWriter(db);
   const referee = createReferee({
     driver: testDriver(createHost(sessionStore(db, writer), clock, systemIds), peers, clock),
-    ...{ matches: matchTable(db, writer), peers, log: openLog(null, "referee") },
-    ...{ manager: league.manager, reportTimeoutMs: 10_000, identity: { id: "REF01", token: TOKEN } },
+    matches: matchTable(db, writer),
+    peers,
+    log: openLog(null, "referee"),
+    manager: league.manager,
+    reportTimeoutMs: 10_000,
+    identity: { id: "REF01", token: TOKEN },
   });
   onTestFinished(async () => {
     await referee.stop();
@@ -61,10 +65,17 @@ test("a player receives each message about a match after it has answered the not
   held.resolve();
   await league.waitFor("manager", "MATCH_RESULT");
   expect(events).toEqual([
-    ...["GAME_INVITE", "GAME_START", "answer to GAME_START"],
-    ...["MOVE_REQUEST", "ROUND_RESULT", "answer to ROUND_RESULT"],
-    ...["MOVE_REQUEST", "ROUND_RESULT", "answer to ROUND_RESULT"],
-    ...["GAME_RESULT", "answer to GAME_RESULT"],
+    "GAME_INVITE",
+    "GAME_START",
+    "answer to GAME_START",
+    "MOVE_REQUEST",
+    "ROUND_RESULT",
+    "answer to ROUND_RESULT",
+    "MOVE_REQUEST",
+    "ROUND_RESULT",
+    "answer to ROUND_RESULT",
+    "GAME_RESULT",
+    "answer to GAME_RESULT",
   ]);
 });
 

@@ -95,8 +95,13 @@ describe("a player that does not answer in time", () => {
     });
     const { payload } = await league.waitFor("P01", "GAME_ERROR");
     expect(payload).toEqual({
-      ...{ league_id: "rps", match_id: "R1M1", error_code: "G002", error_name: "TIMEOUT", retryable: false },
-      ...{ message: result.faults[0]?.detail, context: { match_id: "R1M1", role: "player_1", cause: "timeout" } },
+      league_id: "rps",
+      match_id: "R1M1",
+      error_code: "G002",
+      error_name: "TIMEOUT",
+      retryable: false,
+      message: result.faults[0]?.detail,
+      context: { match_id: "R1M1", role: "player_1", cause: "timeout" },
     });
     expect(messagesOf("GAME_ERROR").map(({ to }) => to)).toEqual(["P01"]);
   });
@@ -156,7 +161,10 @@ it("players receive the options of the match with defaults, and the time limit i
     timeouts: { ...TIMES, move_ms: 4_321 },
   });
   const { id } = await driver.host.create({
-    ...{ game: evenOdd as never, options: evenOdd.options.parse({}), seed: order.seed, seats: seatsOf(order) },
+    game: evenOdd as never,
+    options: evenOdd.options.parse({}),
+    seed: order.seed,
+    seats: seatsOf(order),
   });
   await playMatch(driver, order, id, running.signal);
   const effective = { variant: "sum", rounds_to_win: 3, max_rounds: 5 };
@@ -196,7 +204,10 @@ it("the messages of an even/odd match have the documented fields", async () => {
   const order = players.order({ game: "even_odd.v1", roles: evenOddRoles(players), options: { rounds_to_win: 2 } });
   const options = evenOdd.options.parse(order.options);
   const { id } = await driver.host.create({
-    ...{ game: evenOdd as never, options, seed: order.seed, seats: seatsOf(order) },
+    game: evenOdd as never,
+    options,
+    seed: order.seed,
+    seats: seatsOf(order),
   });
   const result = await playMatch(driver, order, id, running.signal);
   await notifyResult(driver, order, id, result, running.signal);
@@ -212,19 +223,32 @@ it("the messages of an even/odd match have the documented fields", async () => {
   const requests = messagesTo("P02", "MOVE_REQUEST");
   expect(requests.map(({ game_round }) => game_round)).toEqual([1, 2]);
   expect(requests[1]).toMatchObject({
-    ...{ ...match, tick: 2, your_role: "EVEN", legal_actions: [1, 2, 3, 4, 5], time_limit_seconds: expect.any(Number) },
+    ...match,
+    tick: 2,
+    your_role: "EVEN",
+    legal_actions: [1, 2, 3, 4, 5],
+    time_limit_seconds: expect.any(Number),
     game_state: { scores: { ODD: 1, EVEN: 0 }, previous_rounds: [{ round: 1, winner: "ODD" }] },
   });
   const [first, second] = messagesTo("P02", "ROUND_RESULT");
   expect(first).toEqual({
-    ...{ ...match, game_round: 1, moves: { P01: 1, P02: 2 }, sum: 3, sum_type: "ODD", round_winner: "P01" },
+    ...match,
+    game_round: 1,
+    moves: { P01: 1, P02: 2 },
+    sum: 3,
+    sum_type: "ODD",
+    round_winner: "P01",
     scores: { P01: 1, P02: 0 },
   });
   expect(second).toMatchObject({ sum: 5, sum_type: "ODD", round_winner: "P01", scores: { P01: 2, P02: 0 } });
   expect(messagesTo("P02", "GAME_RESULT")).toMatchObject([
     {
-      ...{ ...match, final_scores: { P01: 2, P02: 0 }, winner: "P01", match_points: { P01: 3, P02: 0 } },
-      ...{ termination: "normal", seed: order.seed },
+      ...match,
+      final_scores: { P01: 2, P02: 0 },
+      winner: "P01",
+      match_points: { P01: 3, P02: 0 },
+      termination: "normal",
+      seed: order.seed,
     },
   ]);
 });

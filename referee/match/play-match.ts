@@ -623,7 +623,11 @@ function summaryOf({ timesMs, slowest, invalid }: Measured): AnswerTimes {
   /** The smallest time that at least this share of the turns does not exceed. */
   const quantile = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1] as number;
   return {
-    ...{ turns: sorted.length, median_ms: quantile(0.5), p95_ms: quantile(0.95) },
-    ...{ max_ms: slowest.ms, max_tick: slowest.tick, invalid },
+    turns: sorted.length,
+    median_ms: quantile(0.5),
+    p95_ms: quantile(0.95),
+    max_ms: slowest.ms,
+    max_tick: slowest.tick,
+    invalid,
   };
 }

@@ -45,13 +45,23 @@ afterEach(async () => {
 });
 
 const seat = (player_id: string, league_id: string) => ({
-  ...{ player_id, endpoint: UNREACHABLE, match_token: `${player_id} of ${league_id}`, dialect: "native" },
-  ...{ legal_actions: false, round_results: false },
+  player_id,
+  endpoint: UNREACHABLE,
+  match_token: `${player_id} of ${league_id}`,
+  dialect: "native",
+  legal_actions: false,
+  round_results: false,
 });
 /** Begins a match whose players never answer. */
 const begin = (league_id: string, epoch: number) =>
   referee.start({
-    ...{ league_id, match_id: "R1M1", round_id: 1, epoch, game: "rps.v1", options: {}, seed: "seed" },
+    league_id,
+    match_id: "R1M1",
+    round_id: 1,
+    epoch,
+    game: "rps.v1",
+    options: {},
+    seed: "seed",
     roles: { player_1: seat("P01", league_id), player_2: seat("P02", league_id) },
     timeouts: { join_ms: 60_000, move_ms: 60_000, game_over_ms: 1_000 },
   });

@@ -40,11 +40,12 @@ function refereeOn(
 ) {
   const peers = createPeers({ clock: systemClock });
   const referee = createReferee({
-    ...{
-      driver: testDriver(createHost(sessionStore(db, testWriter(db)), clock, systemIds), peers, clock),
-      matches: matchTable(db, testWriter(db)),
-    },
-    ...{ peers, log, manager, reportTimeoutMs: 10_000 },
+    driver: testDriver(createHost(sessionStore(db, testWriter(db)), clock, systemIds), peers, clock),
+    matches: matchTable(db, testWriter(db)),
+    peers,
+    log,
+    manager,
+    reportTimeoutMs: 10_000,
     identity: { id: "REF01", token: TOKEN, ...(kept && { kept }) },
   });
   const stop = async (): Promise<void> => {

@@ -50,8 +50,12 @@ async function restart() {
   const host = createHost(sessionStore(db, writer), systemClock, systemIds);
   const agents = agentDirectory(db, writer, systemClock, systemIds);
   const referee = createReferee({
-    ...{ driver: testDriver(host, peers), peers, matches: matchTable(db, writer) },
-    ...{ log: openLog(null, "referee"), manager: league.manager, reportTimeoutMs: 10_000 },
+    driver: testDriver(host, peers),
+    peers,
+    matches: matchTable(db, writer),
+    log: openLog(null, "referee"),
+    manager: league.manager,
+    reportTimeoutMs: 10_000,
     identity: { id: "REF01", token: TOKEN },
     onTokensChanged: agents.forgetHolders,
   });

@@ -37,8 +37,12 @@ async function playMatch(managerOffersWebSocket: boolean) {
   const league = await startTestLeague();
   const host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
   const referee = createReferee({
-    ...{ driver: testDriver(host, peers), matches: matchTable(db, testWriter(db)) },
-    ...{ peers, log: openLog(null, "referee"), manager: league.manager, reportTimeoutMs: 10_000 },
+    driver: testDriver(host, peers),
+    matches: matchTable(db, testWriter(db)),
+    peers,
+    log: openLog(null, "referee"),
+    manager: league.manager,
+    reportTimeoutMs: 10_000,
     identity: { id: "REF01", token: TOKEN, managerOffersWebSocket },
   });
   ends.push(

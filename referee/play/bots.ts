@@ -212,12 +212,17 @@ class BotProcesses {
   #argumentsOf(bot: string, port: number): string[] {
     const { secretFile, dataFolder, specs } = this.#context;
     return [
-      ...["--bot", specs.get(bot) ?? bot],
-      ...["--name", `bot-${bot}-${port}`],
-      ...["--port", String(port)],
+      "--bot",
+      specs.get(bot) ?? bot,
+      "--name",
+      `bot-${bot}-${port}`,
+      "--port",
+      String(port),
       "--no-manager",
-      ...["--secret-file", secretFile],
-      ...["--data", dataFolder],
+      "--secret-file",
+      secretFile,
+      "--data",
+      dataFolder,
     ];
   }
 }

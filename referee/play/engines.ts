@@ -26,17 +26,20 @@ const KNOWN: readonly {
     args: [],
     strengths: [
       {
-        ...{ level: "easy", description: "Stockfish with many mistakes" },
+        level: "easy",
+        description: "Stockfish with many mistakes",
         limits: { nodes: 500 },
         options: { "Skill Level": 0, Hash: 16 },
       },
       {
-        ...{ level: "hard", description: "Stockfish with few mistakes" },
+        level: "hard",
+        description: "Stockfish with few mistakes",
         limits: { nodes: 20_000 },
         options: { "Skill Level": 8, Hash: 16 },
       },
       {
-        ...{ level: "very hard", description: "Stockfish at full strength, a second for each move" },
+        level: "very hard",
+        description: "Stockfish at full strength, a second for each move",
         limits: { movetime_ms: 1_000 },
         options: { Hash: 64 },
       },
@@ -47,12 +50,14 @@ const KNOWN: readonly {
     args: ["--uci"],
     strengths: [
       {
-        ...{ level: "medium", description: "GNU Chess, two half-moves ahead" },
+        level: "medium",
+        description: "GNU Chess, two half-moves ahead",
         limits: { depth: 2 },
         options: { OwnBook: false },
       },
       {
-        ...{ level: "hard", description: "GNU Chess, six half-moves ahead" },
+        level: "hard",
+        description: "GNU Chess, six half-moves ahead",
         limits: { depth: 6 },
         options: { OwnBook: false },
       },

@@ -326,7 +326,8 @@ export function historyOf(
   const { shownState: state, board } = viewFor(first?.session ?? session, viewer);
   const start = { state, board };
   return {
-    ...{ start, from },
+    start,
+    from,
     moves: moves.map(({ after, ...move }, index) => (index < firstPosition ? move : { ...move, after })),
   };
 }

@@ -175,8 +175,12 @@ async function createGame(
             holder,
           }
         : {
-            ...{ role: seat, kind, name: kind === "bot" ? opponent : unnamed(kind) },
-            ...{ joined: kind !== "agent", isCreator: false, holder: null },
+            role: seat,
+            kind,
+            name: kind === "bot" ? opponent : unnamed(kind),
+            joined: kind !== "agent",
+            isCreator: false,
+            holder: null,
           },
   );
   const { id } = await openGame(context, { game, options: parsed.data, assignedSeats });

@@ -14,9 +14,23 @@ import type { ApiRequest, World } from "./testing/world.ts";
 
 /** The kinds of requests with their weights. */
 const OPERATIONS = {
-  ...{ act: 20, stale: 3, again: 4, meddle: 4, junk: 3, malformed: 2, repeat: 5 },
-  ...{ state: 2, poll: 1, log: 2, list: 1, watch: 2, open: 1 },
-  ...{ create: 1, forge: 2, foreign: 1, method: 1 },
+  act: 20,
+  stale: 3,
+  again: 4,
+  meddle: 4,
+  junk: 3,
+  malformed: 2,
+  repeat: 5,
+  state: 2,
+  poll: 1,
+  log: 2,
+  list: 1,
+  watch: 2,
+  open: 1,
+  create: 1,
+  forge: 2,
+  foreign: 1,
+  method: 1,
 };
 type OperationKind = keyof typeof OPERATIONS;
 
@@ -55,10 +69,26 @@ const step = fc.oneof(
 );
 
 const JUNK = [
-  ...[null, true, -1, 0, 2.5, 6, "", "e2e4 ", "e7e5", "lizard", "ROCK", "a4", [], {}, ["rock"], { number: 9 }],
+  null,
+  true,
+  -1,
+  0,
+  2.5,
+  6,
+  "",
+  "e2e4 ",
+  "e7e5",
+  "lizard",
+  "ROCK",
+  "a4",
+  [],
+  {},
+  ["rock"],
+  { number: 9 },
   // The legal clues of Codenames cannot be listed. Some of these clues are not legal.
   ...["ocean", "TWO WORDS", "s"].map((word) => ({ type: "clue", word, number: 2 })),
-  ...[{ type: "guess", word: "kraken" }, { type: "pass" }],
+  { type: "guess", word: "kraken" },
+  { type: "pass" },
 ];
 const MALFORMED = [
   "",
@@ -202,8 +232,15 @@ async function startRun(): Promise<Run> {
   const world: World = { agents: tokens, sessions: new Map(), replies: new Map(), seedOf };
   const before = sizes(observer);
   const run: Run = {
-    ...{ host, observer, agents, world, before, answerCounts },
-    ...{ requests: [], exchanges: [], end: new AbortController() },
+    host,
+    observer,
+    agents,
+    world,
+    before,
+    answerCounts,
+    requests: [],
+    exchanges: [],
+    end: new AbortController(),
   };
   for (const [index, body] of FIRST_SESSIONS.entries()) {
     const participants = participantsOf(agents, (body as { template: GameId }).template, index, 1 + (index % 3));

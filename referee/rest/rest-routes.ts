@@ -135,7 +135,8 @@ async function created(
 ): Promise<Replied> {
   const { template, participants, spectators } = request;
   const seats = Object.entries(participants).map(([role, agentId]) => ({
-    ...{ role, agentId },
+    role,
+    agentId,
     tokenHash: agents.tokenHashOf(agentId) ?? "",
   }));
   const unknown = seats.find(({ tokenHash }) => tokenHash === "");

@@ -48,7 +48,10 @@ async function connect(id: string, { protocols = [], headers = {} }: Access, que
   const nextOf = (frames: Frame[]) =>
     vi.waitFor(() => frames.shift() ?? Promise.reject(new Error("no frame has arrived")), WAIT_OPTIONS);
   return {
-    ...{ socket, received, events, closed },
+    socket,
+    received,
+    events,
+    closed,
     nextEvent: () => nextOf(events),
     /** Sends a frame and resolves with its reply. */
     async send(frame: unknown) {
@@ -74,7 +77,9 @@ it("two agents play a game by their WebSockets, which send each change and end w
   expect([(await first.nextEvent()).event_id, (await second.nextEvent()).event_id]).toEqual([1, 1]);
   // The reply to the last action arrives although the session is over.
   expect(await second.send({ id: "last", action: "paper", expected_tick: 0 })).toMatchObject({
-    ...{ id: "last", status: 200, body: { status: "completed" } },
+    id: "last",
+    status: 200,
+    body: { status: "completed" },
   });
   for (const player of [first, second]) {
     expect(await player.nextEvent()).toMatchObject({ event_id: 2, data: { status: "completed" } });

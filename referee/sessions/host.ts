@@ -121,7 +121,13 @@ async function addSession(sessions: LiveSessions, id: string, options: NewSessio
   const access = { ...DRIVEN, ...accessOptions };
   const participants = Object.fromEntries(seats.map((seat) => [seat.role, seat.agentId]));
   const { entry, next }: Decision = create({
-    ...{ id, game, options: gameOptions, participants, seed, clock: timeControl, at: clock.iso() },
+    id,
+    game,
+    options: gameOptions,
+    participants,
+    seed,
+    clock: timeControl,
+    at: clock.iso(),
   });
   const append = { stream: id, expectedVersion: 0, events: [eventOf(entry)] };
   const setup = { sessionId: id, template: game.id, seed, seats, ...access };
@@ -220,7 +226,10 @@ const createLiveSessions = (
   onCommit: (session: Session) => void,
   onListenerError: OnListenerError,
 ): LiveSessions => ({
-  ...{ store, clock, onCommit, onListenerError },
+  store,
+  clock,
+  onCommit,
+  onListenerError,
   live: new Map(),
   watchers: new Map(),
   commits: new EventEmitter().setMaxListeners(0),

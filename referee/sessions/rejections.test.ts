@@ -261,8 +261,11 @@ describe("the table of rejections", () => {
       const { rest, pages, protocol, isRetryable, text } = rejectionTable[code];
       expect([restStatus[rest], restStatus[pages]], code).toEqual([expect.any(Number), expect.any(Number)]);
       expect(protocolErrorOf(rejection(code)), code).toEqual({
-        ...{ error_code: protocol, error_name: errorNames[protocol], retryable: isRetryable },
-        ...{ message: text, context: {} },
+        error_code: protocol,
+        error_name: errorNames[protocol],
+        retryable: isRetryable,
+        message: text,
+        context: {},
       });
       expect(text, code).toMatch(/^[A-Z].*[^.]$/);
     }

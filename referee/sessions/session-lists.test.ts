@@ -14,7 +14,9 @@ const CLOCK = { now: () => Date.parse("2026-11-22T10:05:00Z") };
 const addStreams = (db: ReturnType<typeof openSqlite>, entries: Readonly<Record<string, unknown>>) =>
   sqliteEventLog(db, testWriter(db)).append(
     Object.entries(entries).map(([stream, entry]) => ({
-      ...{ stream, expectedVersion: 0, events: [eventOf(entry as Entry)] },
+      stream,
+      expectedVersion: 0,
+      events: [eventOf(entry as Entry)],
     })),
   );
 

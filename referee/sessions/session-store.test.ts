@@ -9,8 +9,13 @@ const AT = "2025-01-01T00:00:00.000Z";
 const SNAPSHOT: Snapshot = { state: "{}", status: "active", tick: 0 };
 const seat = (role: string, agentId: string) => ({ role, agentId, tokenHash: `hash of ${agentId}` });
 const newSession = (sessionId: string, overrides: Partial<NewSession> = {}): NewSession => ({
-  ...{ sessionId, template: "rps.v1", seed: `seed of ${sessionId}`, actedBy: "seats", spectators: "public" },
-  ...{ seats: [seat("player_1", `${sessionId} A`), seat("player_2", `${sessionId} B`)], ...overrides },
+  sessionId,
+  template: "rps.v1",
+  seed: `seed of ${sessionId}`,
+  actedBy: "seats",
+  spectators: "public",
+  seats: [seat("player_1", `${sessionId} A`), seat("player_2", `${sessionId} B`)],
+  ...overrides,
 });
 const acted = (tick: number, action: unknown): Entry => {
   return { type: "acted", tick, role: "player_2", agent: "B", action, at: AT };
@@ -32,8 +37,13 @@ afterEach(() => db.close());
 
 function add(session: NewSession, snapshot = SNAPSHOT) {
   const created: Entry = {
-    ...{ type: "created", session_id: session.sessionId, game: "rps.v1", options: {}, participants: {} },
-    ...{ seed_commitment: "c", at: AT },
+    type: "created",
+    session_id: session.sessionId,
+    game: "rps.v1",
+    options: {},
+    participants: {},
+    seed_commitment: "c",
+    at: AT,
   };
   const append = { stream: session.sessionId, expectedVersion: 0, events: [eventOf(created)] };
   return store.log.append([append], store.adding(session, snapshot, AT));

@@ -120,11 +120,21 @@ export async function startTestLeague(answers: Answers = {}): Promise<TestLeague
     order: (more = {}) => {
       const { match_id } = { match_id: "R1M1", ...more };
       const seat = (id: "P01" | "P02") => ({
-        ...{ player_id: id, endpoint: endpoints[id], match_token: tokenOf(id, match_id), dialect: "native" },
-        ...{ legal_actions: true, round_results: true },
+        player_id: id,
+        endpoint: endpoints[id],
+        match_token: tokenOf(id, match_id),
+        dialect: "native",
+        legal_actions: true,
+        round_results: true,
       });
       return {
-        ...{ league_id: "rps", round_id: 1, match_id, epoch: 1, game: "rps.v1", options: {}, seed: seedOf(match_id) },
+        league_id: "rps",
+        round_id: 1,
+        match_id,
+        epoch: 1,
+        game: "rps.v1",
+        options: {},
+        seed: seedOf(match_id),
         roles: { player_1: seat("P01"), player_2: seat("P02") },
         timeouts: { join_ms: 20_000, move_ms: 20_000, game_over_ms: 5_000 },
         ...more,
@@ -202,7 +212,11 @@ export async function startTestReferee(
   const send: TestReferee["send"] = (type, payload, authToken) =>
     tool("league_message", newEnvelope(type, "league_manager:LM01", payload, { authToken }));
   return {
-    ...{ ...league, url, call, tool, send },
+    ...league,
+    url,
+    call,
+    tool,
+    send,
     begin(more) {
       const order = league.order(more);
       return send("START_GAME", order, signed(`rps/${order.match_id}`));

@@ -108,7 +108,15 @@ function exportedLeague(stored: StoredLeague, log_head: string, runSeed: string)
   const { format, formatOptions: format_options } = league;
   return {
     ...(clock && { clock }),
-    ...{ league_id, game, options, status, players, seed_commitment, log_head, format, format_options },
+    league_id,
+    game,
+    options,
+    status,
+    players,
+    seed_commitment,
+    log_head,
+    format,
+    format_options,
     matches: completedMatches(league).map(({ matchId }) => matchId),
     standings: standingsOf(stored),
     seed: status === "completed" ? leagueSeed(runSeed, league_id) : null,
@@ -158,7 +166,11 @@ const manifestEntry = (
   begin: Begin,
   { league_id, match_id, epoch, seed }: ExportedMatch,
 ): LlmManifest["matches"][number] => ({
-  ...{ league_id, match_id, epoch, seed, file: fileOf(begin) },
+  league_id,
+  match_id,
+  epoch,
+  seed,
+  file: fileOf(begin),
 });
 
 /** Returns the first line of the record of a match; null if it is missing. */

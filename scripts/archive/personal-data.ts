@@ -216,7 +216,7 @@ async function playerDataIn(store: PlayerStore, folder: string | null, player: s
   // The id of a player without a profile is not its name, and it is in many logs.
   const name = profile?.display_name ?? (isPlayerId(player) ? null : player);
   const found = name === null || folder === null ? NOTHING : namedIn(folder, name, profile?.endpoint ?? "");
-  return { ...{ folder, store, profile, matches }, ...found };
+  return { folder, store, profile, matches, ...found };
 }
 
 async function storedDataOf(

@@ -96,9 +96,19 @@ describe("ratings over several runs", () => {
   it("use the hash of the time of each match, and keep erased players of different runs apart", () => {
     const { events } = afterCommands(running(["P01", "P02"]));
     const completed = (at: string): (typeof events)[number] => ({
-      ...{ v: 1, at, type: "match_completed", match_id: "R1M1", epoch: 1, referee_id: null, winner: "P01" },
-      ...{ match_points: { P01: 3, P02: 0 }, final_scores: { P01: 1, P02: 0 }, faults: [] },
-      ...{ termination: "forfeit", reason: "shut_down", log_head: "" },
+      v: 1,
+      at,
+      type: "match_completed",
+      match_id: "R1M1",
+      epoch: 1,
+      referee_id: null,
+      winner: "P01",
+      match_points: { P01: 3, P02: 0 },
+      final_scores: { P01: 1, P02: 0 },
+      faults: [],
+      termination: "forfeit",
+      reason: "shut_down",
+      log_head: "",
     });
     const registration = (type: "registered" | "returned", at: string, bot_hash: string) =>
       ({ v: 1, at, type, agent_id: "P01", bot_hash }) as unknown as AgentEvent;

@@ -64,9 +64,13 @@ function tableOf({ game, runs, matches, model, players, comparisons }: GameRatin
       ({ player, other }) => isSame(player, row) && next !== undefined && isSame(other, next),
     );
     return [
-      ...[String(index + 1), inOneLine(row.name), inOneLine(row.bot_hash ?? "").slice(0, SHOWN_HASH)],
+      String(index + 1),
+      inOneLine(row.name),
+      inOneLine(row.bot_hash ?? "").slice(0, SHOWN_HASH),
       ...[Math.round(row.rating), Math.round(row.error), row.matches].map(String),
-      ...[row.percent === null ? "" : `${row.percent.toFixed(1)}%`, dateOf(row.first_at), dateOf(row.last_at)],
+      row.percent === null ? "" : `${row.percent.toFixed(1)}%`,
+      dateOf(row.first_at),
+      dateOf(row.last_at),
       comparison ? certainty(comparison) : "",
     ];
   });
@@ -294,7 +298,12 @@ const unloggedMatches = (folder: string, run: UnloggedRun): readonly RunMatch[] 
       const { roles, match_points, termination } = readMatch(folder, leagueId, matchId);
       const ids = Object.values(roles);
       return {
-        ...{ runId: run.seed_commitment, leagueId, matchId, game, seedCommitment: run.seed_commitment, at: "" },
+        runId: run.seed_commitment,
+        leagueId,
+        matchId,
+        game,
+        seedCommitment: run.seed_commitment,
+        at: "",
         teams: teamSeats(game, Object.keys(roles)),
         players: ids.map((id) => ({ name: nameOf.get(id) ?? id, bot_hash: null })),
         points: termination === "aborted" ? [] : ids.map((id) => match_points[id] ?? 0),

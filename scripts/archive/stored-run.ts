@@ -113,7 +113,14 @@ export async function exportedMatch(
   const isAnnulled = match.logHead === "" && log.length > 0;
   return {
     ...(clock && { clock }),
-    ...{ league_id, match_id, round_id, game, options, roles: rolesOf(league, match), referee_id, epoch },
+    league_id,
+    match_id,
+    round_id,
+    game,
+    options,
+    roles: rolesOf(league, match),
+    referee_id,
+    epoch,
     ...summaryOf(match),
     faults: [...summaryOf(match).faults],
     seed: seedOfMatch(leagueSeed(runSeed, league_id), league_id, match_id, epoch),

@@ -50,13 +50,15 @@ class Writer {
     const ids = Array.from({ length: matches }, (_, index) => `R1M${this.#version + index + 1}`);
     const common = { leagueId: this.#leagueId, epoch: 1 };
     const eventOf = (type: string) => (id: string) => ({
-      ...{ type, body: JSON.stringify({ v: 1, type, match_id: id, players: ["P01", "P02"], text: "x".repeat(200) }) },
+      type,
+      body: JSON.stringify({ v: 1, type, match_id: id, players: ["P01", "P02"], text: "x".repeat(200) }),
     });
     const events = [...ids.map(eventOf("match_assigned")), ...ids.map(eventOf("match_completed"))];
     const ended = this.#jobs;
     this.#jobs = ids.map((matchId) => ({ ...common, matchId }));
     return {
-      ...{ id: systemIds.uuid(), at: systemClock.iso() },
+      id: systemIds.uuid(),
+      at: systemClock.iso(),
       appends: [{ stream: `league/${this.#leagueId}`, expectedVersion: this.#version, events }],
       writes: ids.map((matchId): Write => ({ type: "session_log", ...common, matchId, seed: "seed", log: LOG })),
       jobs: { added: this.#jobs, ended },

@@ -53,7 +53,11 @@ export async function startRealLeague({
   const players = await launchPlayers({ data, manager: `${url}/mcp`, ports, nodeArgs });
   const moves = moveCount(join(data, `referee-${refereePort}.sqlite`));
   return {
-    ...{ url, manager, referee, players, moves },
+    url,
+    manager,
+    referee,
+    players,
+    moves,
     async completed() {
       const response = await fetch(`${url}/api/leagues/${LEAGUE}`);
       const { league: document } = (await response.json()) as { league: { completed: number } };
@@ -80,10 +84,16 @@ interface Players {
 /** Starts one process with a player for each port, which have the bot `random`. */
 export function launchPlayers({ data, manager, ports, nodeArgs = [] }: Players): Promise<Measured> {
   const several: SeveralPlayers = {
-    ...{ name: "players", data, games: [] },
+    name: "players",
+    data,
+    games: [],
     players: ports.map((port) => ({
-      ...{ name: `player ${port}`, bot: "random", host: "127.0.0.1", ports: [port] },
-      ...{ manager, dataFolder: data },
+      name: `player ${port}`,
+      bot: "random",
+      host: "127.0.0.1",
+      ports: [port],
+      manager,
+      dataFolder: data,
     })),
   };
   return launch("player/several.ts", [JSON.stringify(several)], { nodeArgs });

@@ -85,7 +85,9 @@ function summaryOf(script: string, files: readonly string[]): LoadedModules {
     if (name !== undefined) packages.set(name, [...(packages.get(name) ?? []), file]);
   }
   return {
-    ...{ script, modules: files.length, kilobytes: kilobytesOf(files) },
+    script,
+    modules: files.length,
+    kilobytes: kilobytesOf(files),
     packages: [...packages]
       .map(([name, ofPackage]) => ({ name, modules: ofPackage.length, kilobytes: kilobytesOf(ofPackage) }))
       .sort((one, other) => other.kilobytes - one.kilobytes),

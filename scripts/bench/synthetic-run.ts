@@ -104,8 +104,12 @@ const profileOf = (id: string): Profile => ({
 
 async function writePlayer(store: LedgerStore, id: string): Promise<void> {
   const capabilities = {
-    ...{ game_types: [GAME], legal_actions: true, round_results: true, announcements: true },
-    ...{ max_concurrent: 0, dialect: "native" },
+    game_types: [GAME],
+    legal_actions: true,
+    round_results: true,
+    announcements: true,
+    max_concurrent: 0,
+    dialect: "native",
   };
   const events: readonly NewAgentEvent[] = [
     {
@@ -124,8 +128,14 @@ async function writePlayer(store: LedgerStore, id: string): Promise<void> {
 
 const openingEvents = (run_id: string, game: Game, players: readonly string[]): readonly NewLeagueEvent[] => [
   {
-    ...{ type: "opened", league_id: LEAGUE, run_id, game: GAME, roles: game.roles, options: {} },
-    ...{ format: "round-robin", seed_commitment: sha256Hex(leagueSeed(RUN_SEED, LEAGUE)) },
+    type: "opened",
+    league_id: LEAGUE,
+    run_id,
+    game: GAME,
+    roles: game.roles,
+    options: {},
+    format: "round-robin",
+    seed_commitment: sha256Hex(leagueSeed(RUN_SEED, LEAGUE)),
   },
   ...players.map((player_id): NewLeagueEvent => {
     return { type: "player_entered", player_id, name_commitment: nameCommitment(profileOf(player_id)) };

@@ -20,7 +20,8 @@ const leagues = [
 ];
 const playersThatWrite = (folder: string) =>
   [1, 2, 3, 4].map((number) => ({
-    ...{ name: `player ${number}`, bot },
+    name: `player ${number}`,
+    bot,
     allow: { write: [folder], env: ["CHAOS_SEEN"] },
   }));
 

@@ -44,7 +44,13 @@ export async function checkPlayer(options: CheckOptions): Promise<readonly Check
   const { joinMs = Timeouts.parse({}).join_ms, gameOptions } = options;
   const matches = new Matches(caller, clock, ids, { join_ms: joinMs, move_ms: moveMs }, gameOptions);
   const context: CheckContext = {
-    ...{ clock, ids, caller, matches, registration, subject, moveMs },
+    clock,
+    ids,
+    caller,
+    matches,
+    registration,
+    subject,
+    moveMs,
     onlyGames: games,
     // Each invitation has a time limit. A failure would be the same again: the player plays no game of the check.
     firstInvitation: memoized(() => firstInvitation(context)),

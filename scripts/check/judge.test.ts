@@ -9,7 +9,12 @@ const answer = newEnvelope("GAME_INVITE_RESPONSE", "player:P01", { match_id: "R1
 
 /** An exchange with this body in its reply. A body that is not text is sent as JSON. */
 const exchange = (body: unknown, status = 200, fault: string | null = null): Exchange => ({
-  ...{ from: "check", method: "POST", url: "http://127.0.0.1:8150/mcp", request, fault, durationMs: 1 },
+  from: "check",
+  method: "POST",
+  url: "http://127.0.0.1:8150/mcp",
+  request,
+  fault,
+  durationMs: 1,
   reply: { status, contentType: "application/json", body: typeof body === "string" ? body : JSON.stringify(body) },
 });
 const result = (value: unknown): object => ({ jsonrpc: "2.0", id: 7, result: value });

@@ -109,26 +109,31 @@ export class Matches {
     const { playerId, endpoint, dialect, games, wantsLegalActions, wantsRoundResults, wantsDeltaViews } = subject;
     const others = game.roles.filter((one) => one !== role);
     const opponent = (index: number) => ({
-      ...{ player_id: `P${String(index + 2).padStart(2, "0")}`, endpoint: OPPONENT_ENDPOINT, dialect: "native" },
-      ...{ match_token: signatureFor({ token: null, playerId: `P${index + 2}` }, about) },
-      ...{ legal_actions: true, round_results: false },
+      player_id: `P${String(index + 2).padStart(2, "0")}`,
+      endpoint: OPPONENT_ENDPOINT,
+      dialect: "native",
+      match_token: signatureFor({ token: null, playerId: `P${index + 2}` }, about),
+      legal_actions: true,
+      round_results: false,
     });
     const self = {
-      ...{ player_id: playerId, endpoint, dialect, match_token: signatureFor(subject, about) },
-      ...{ dialect_token: contactOf(subject)?.token },
-      ...{ legal_actions: wantsLegalActions || !namesGame(games ?? [], game), round_results: wantsRoundResults },
+      player_id: playerId,
+      endpoint,
+      dialect,
+      match_token: signatureFor(subject, about),
+      dialect_token: contactOf(subject)?.token,
+      legal_actions: wantsLegalActions || !namesGame(games ?? [], game),
+      round_results: wantsRoundResults,
       ...historyField(wantsDeltaViews),
     };
     return {
-      ...{
-        league_id: leagueId,
-        round_id: 1,
-        match_id,
-        epoch: 1,
-        run_id: LEAGUE_ID,
-        game: game.id,
-        options: options ?? this.settingsOf(subject, game)[0],
-      },
+      league_id: leagueId,
+      round_id: 1,
+      match_id,
+      epoch: 1,
+      run_id: LEAGUE_ID,
+      game: game.id,
+      options: options ?? this.settingsOf(subject, game)[0],
       seed,
       roles: Object.fromEntries(
         game.roles.map((one) => [one, one === role ? self : opponent(others.indexOf(one))] as const),
@@ -171,15 +176,17 @@ export class Matches {
     const { move_ms } = order.timeouts;
     await this.#announce(subject, order);
     return {
-      ...{ order, game, role, sessionId, self },
+      order,
+      game,
+      role,
+      sessionId,
+      self,
       invitation: () => ({ ...invitationFor(match, self, this.#timeouts.join_ms) }),
       moveRequest: () => ({
         ...turnFor(match, sessionOf(this.#driver, sessionId), self),
-        ...{
-          deadline: isoAt(this.#clock.now() + move_ms),
-          time_limit_seconds: move_ms / 1000,
-          last_round_trip_ms: null,
-        },
+        deadline: isoAt(this.#clock.now() + move_ms),
+        time_limit_seconds: move_ms / 1000,
+        last_round_trip_ms: null,
       }),
     };
   }

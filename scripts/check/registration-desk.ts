@@ -105,7 +105,10 @@ export async function openRegistrationDesk({
   const inbox = checkInbox(() => known, clock, ids);
   const mcp = managerEndpoint(accept, () => known, { lateAnswers, network, clock, ids });
   const server: Listening = await listen(network, {
-    ...{ host, ports, isReady: () => true, ...inbox.serving },
+    host,
+    ports,
+    isReady: () => true,
+    ...inbox.serving,
     log: { warn: (fields) => recordRejected(fields, received), error: () => {} },
     async handler(body, http) {
       const startedMs = clock.monotonic();
@@ -120,7 +123,11 @@ export async function openRegistrationDesk({
   });
   const { url, urls } = server;
   return {
-    ...{ url, urls, record, registered: registered.promise, contacted: contacted.promise },
+    url,
+    urls,
+    record,
+    registered: registered.promise,
+    contacted: contacted.promise,
     async close() {
       inbox.close();
       await mcp.close();
@@ -215,19 +222,31 @@ function rejectionOf(
 }
 
 const rejected = (reason: string) => ({
-  ...{ player_id: null, status: "REJECTED", auth_token: null, league_ids: [] },
-  ...{ reason, error_code: protocolError("L001", reason).error_code },
+  player_id: null,
+  status: "REJECTED",
+  auth_token: null,
+  league_ids: [],
+  reason,
+  error_code: protocolError("L001", reason).error_code,
 });
 
 const accepted = (auth_token: string) => ({
-  ...{ player_id: PLAYER_ID, status: "ACCEPTED", auth_token, league_ids: [LEAGUE_ID] },
-  ...{ reason: null, error_code: null },
+  player_id: PLAYER_ID,
+  status: "ACCEPTED",
+  auth_token,
+  league_ids: [LEAGUE_ID],
+  reason: null,
+  error_code: null,
 });
 
 const subjectOf = (request: PlayerRegisterRequest, token: string, dialect: string) => ({
-  ...{ name: request.display_name, playerId: PLAYER_ID, token },
-  ...{ games: request.game_types, dialect },
-  ...{ wantsLegalActions: request.legal_actions ?? true, wantsRoundResults: request.round_results ?? true },
+  name: request.display_name,
+  playerId: PLAYER_ID,
+  token,
+  games: request.game_types,
+  dialect,
+  wantsLegalActions: request.legal_actions ?? true,
+  wantsRoundResults: request.round_results ?? true,
   wantsAnnouncements: request.announcements ?? true,
   wantsDeltaViews: dialect === NATIVE && request.history === "delta",
 });

@@ -48,15 +48,17 @@ interface UrlPlayer {
 
 /** A player that is checked at its URL, without a registration. */
 export const urlPlayer = ({ endpoint, token, games, refereeEndpoint }: UrlPlayer): Subject => ({
-  ...{
-    name: endpoint,
-    playerId: "P01",
-    endpoint,
-    hasInbox: false,
-    refereeEndpoint,
-    token,
-    hasChosenToken: token !== null,
-  },
-  ...{ games: games?.map(({ id }) => id) ?? null, dialect: "native" },
-  ...{ wantsLegalActions: true, wantsRoundResults: true, wantsAnnouncements: true, wantsDeltaViews: false },
+  name: endpoint,
+  playerId: "P01",
+  endpoint,
+  hasInbox: false,
+  refereeEndpoint,
+  token,
+  hasChosenToken: token !== null,
+  games: games?.map(({ id }) => id) ?? null,
+  dialect: "native",
+  wantsLegalActions: true,
+  wantsRoundResults: true,
+  wantsAnnouncements: true,
+  wantsDeltaViews: false,
 });

@@ -48,8 +48,14 @@ export const managerSpecs = (agents: Agents, configFile: string): readonly Agent
     name: managerName(index),
     script: "league-manager/main.ts",
     args: [
-      ...["--config", configFile, "--port", String(port), "--seed", sha256Hex(agents.seed)],
-      ...["--data", join(agents.folder, managerName(index).replace(" ", "-"))],
+      "--config",
+      configFile,
+      "--port",
+      String(port),
+      "--seed",
+      sha256Hex(agents.seed),
+      "--data",
+      join(agents.folder, managerName(index).replace(" ", "-")),
     ],
     reportsEvents: true,
     ...(database !== null && { database }),
@@ -60,16 +66,28 @@ export const refereeSpecs = ({ folder, frontPort, refereePorts }: Agents): reado
     name: refereeName(index),
     script: "referee/main.ts",
     args: [
-      ...["--port", String(port), "--name", refereeName(index), "--max-matches", String(MAX_MATCHES)],
-      ...["--manager", endpointOf(frontPort), "--data", folder],
+      "--port",
+      String(port),
+      "--name",
+      refereeName(index),
+      "--max-matches",
+      String(MAX_MATCHES),
+      "--manager",
+      endpointOf(frontPort),
+      "--data",
+      folder,
     ],
   }));
 
 /** Returns the processes of the players. The first players of a run enter each league. */
 export function playerSpecs({ folder, leagues, frontPort, playerPorts }: Agents): readonly AgentSpec[] {
   const players = playerPorts.map((port, index) => ({
-    ...{ bot: "random", name: `player ${index + 1}`, host: LOOPBACK_HOST, ports: [port] },
-    ...{ manager: endpointOf(frontPort), dataFolder: folder },
+    bot: "random",
+    name: `player ${index + 1}`,
+    host: LOOPBACK_HOST,
+    ports: [port],
+    manager: endpointOf(frontPort),
+    dataFolder: folder,
     leagueIds: leagues.filter(({ max_players }) => index < max_players).map(({ league_id }) => league_id),
   }));
   const entered = players.filter(({ leagueIds }) => leagueIds.length > 0);

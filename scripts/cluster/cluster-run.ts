@@ -96,7 +96,12 @@ async function startOn(started: AsyncDisposableStack, shape: ClusterShape): Prom
   const others = [...refereeSpecs(agents), ...playerSpecs(agents)].map((spec) => supervisor.start(spec));
   await within(START_MS, "all referees and players listen", Promise.all(others));
   return {
-    ...{ agents, database, forwarders, progress, cpu, within },
+    agents,
+    database,
+    forwarders,
+    progress,
+    cpu,
+    within,
     pidOf: (name) => supervisor.pids().get(name),
     stop: () => started.disposeAsync(),
   };
@@ -111,7 +116,9 @@ async function agentsOf(shape: ClusterShape, forwarders: readonly Forwarder[]): 
   const managerPorts = ports.slice(1, 1 + shape.managers);
   const [proxyPort = 0] = ports;
   return {
-    ...{ folder, seed, leagues },
+    folder,
+    seed,
+    leagues,
     managers: managerPorts.map((port, index) => ({
       port,
       database: database?.urlAt(forwarders[index]?.port ?? database.port) ?? null,

@@ -26,7 +26,10 @@ export function planLeagues(matches: number, players: number): readonly PlannedL
     const size = swiss?.players ?? largestRoundRobin(left, players);
     const id = `${swiss ? "swiss" : "all-play-all"}-${leagues.length + 1}`;
     leagues.push({
-      ...{ league_id: id, ...GAME, min_players: size, max_players: size },
+      league_id: id,
+      ...GAME,
+      min_players: size,
+      max_players: size,
       ...(swiss ? { format: "swiss", format_options: { rounds: swiss.rounds } } : { format: "round-robin" }),
     });
     left -= swiss ? left : pairsOf(size);

@@ -73,12 +73,16 @@ export async function proveRun(
     );
     await cluster.stop();
     return {
-      ...{ matches, seconds, matchesPerSecond: matches / seconds, cpuMs: Object.fromEntries(cpu) },
+      matches,
+      seconds,
+      matchesPerSecond: matches / seconds,
+      cpuMs: Object.fromEntries(cpu),
       bytesPerMatch: {
         database: (after.sizeBytes - before.sizeBytes) / matches,
         writeAheadLog: (after.walBytes - before.walBytes) / matches,
       },
-      ...{ injected: injector.injected, ...checked },
+      injected: injector.injected,
+      ...checked,
       faults: [...checked.faults, ...processesLeft(folder)],
     };
   } finally {

@@ -168,8 +168,12 @@ const openDesk = (
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<RegistrationDesk> =>
   openRegistrationDesk({
-    ...{ network: httpNetwork(systemClock), clock: systemClock, ids: systemIds },
-    ...{ host, ports: [port], lateAnswers: caller.peers.lateAnswers },
+    network: httpNetwork(systemClock),
+    clock: systemClock,
+    ids: systemIds,
+    host,
+    ports: [port],
+    lateAnswers: caller.peers.lateAnswers,
   });
 
 /** Runs the checks and prints them. */
@@ -190,7 +194,15 @@ async function report(
     if (!json) for (const line of linesOf(result, secrets)) write(line);
   };
   const results = await checkPlayer({
-    ...{ clock: systemClock, ids: systemIds, caller, subject, registration, only, games, moveMs, onResult },
+    clock: systemClock,
+    ids: systemIds,
+    caller,
+    subject,
+    registration,
+    only,
+    games,
+    moveMs,
+    onResult,
     gameOptions: options,
     ...(takeOutput && { takeOutput }),
   });

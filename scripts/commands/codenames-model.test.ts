@@ -29,7 +29,11 @@ async function sendPrompt(...behaviours: readonly Behaviour[]) {
   const pausesMs: number[] = [];
   const lines: string[] = [];
   const model = createModel({
-    ...{ url: chat.url, model: "m", key: null, timeoutMs: 2 * 86_400_000, maxTokens: null },
+    url: chat.url,
+    model: "m",
+    key: null,
+    timeoutMs: 2 * 86_400_000,
+    maxTokens: null,
     signal: new AbortController().signal,
     clock: {
       ...systemClock,

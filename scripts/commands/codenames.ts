@@ -131,7 +131,11 @@ async function startOwnReferee(
   const storedPort = game?.port ?? null;
   const starting = startReferee(
     {
-      ...{ host: LOOPBACK_HOST, ports, manager: null, dataFolder: data, expireAfterMs: EXPIRE_MS },
+      host: LOOPBACK_HOST,
+      ports,
+      manager: null,
+      dataFolder: data,
+      expireAfterMs: EXPIRE_MS,
       ...(storedPort !== null && { storeName: `referee-${storedPort}` }),
     },
     {

@@ -28,16 +28,14 @@ it("verify accepts an exported run, and rejects it with the name of the file aft
   expect(plain.stdout).toContain(`\nverified\n3 matches replayed, digest ${digest}\n`);
   expect(json.code, json.stderr).toBe(0);
   expect(JSON.parse(json.stdout)).toMatchObject({
-    ...{
-      ok: true,
-      verdict: "verified",
-      matches: 3,
-      digest,
-      faults: [],
-      exceptions: [],
-      without_log: [],
-      signature: null,
-    },
+    ok: true,
+    verdict: "verified",
+    matches: 3,
+    digest,
+    faults: [],
+    exceptions: [],
+    without_log: [],
+    signature: null,
   });
 
   const key = join(test.folder, "key.pem");

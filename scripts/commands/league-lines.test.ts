@@ -33,10 +33,25 @@ test("league status shows no result for other formats", () => {
 type Status = LeagueStatus["leagues"][number];
 
 const LEAGUE: Status = {
-  ...{ league_id: "rps", game: "rps.v1", format: "round-robin", format_options: { cycles: 2, makeup: true } },
-  ...{ late_entry: "makeup", clock: { initial_ms: 20_000, increment_ms: 1_000 }, version: 9, status: "running" },
-  ...{ starts_at: null, waits_for: null, current_round: 1, rounds: 1, round_ends_at: null },
-  ...{ matches: 2, completed: 0, being_played: 2, expected_matches: 4, result: null, players: [] },
+  league_id: "rps",
+  game: "rps.v1",
+  format: "round-robin",
+  format_options: { cycles: 2, makeup: true },
+  late_entry: "makeup",
+  clock: { initial_ms: 20_000, increment_ms: 1_000 },
+  version: 9,
+  status: "running",
+  starts_at: null,
+  waits_for: null,
+  current_round: 1,
+  rounds: 1,
+  round_ends_at: null,
+  matches: 2,
+  completed: 0,
+  being_played: 2,
+  expected_matches: 4,
+  result: null,
+  players: [],
 };
 
 test("the status has the rule for late entries, the clocks, the numbers of matches and the capacity of each referee", () => {

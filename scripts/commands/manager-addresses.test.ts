@@ -8,7 +8,12 @@ import { addressLines, joinCommand, managerUrls, startHint } from "./manager-add
 const configOf = (manager: object): Config => Config.parse({ leagues: RPS, manager });
 const LAN: Interfaces = {
   eth0: ["192.168.1.7", "10.0.0.7"].map((address) => ({
-    ...{ address, netmask: "255.255.255.0", mac: "02:00:00:00:00:01", internal: false, cidr: null, family: "IPv4" },
+    address,
+    netmask: "255.255.255.0",
+    mac: "02:00:00:00:00:01",
+    internal: false,
+    cidr: null,
+    family: "IPv4",
   })),
 };
 const JOIN = "npm run league -- join random --name YOUR_NAME";

@@ -10,9 +10,24 @@ import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { showStatus } from "./operator.ts";
 
 const LEAGUE = {
-  ...{ league_id: "rps", game: "rps.v1", format: "round-robin", format_options: {}, late_entry: "closed", clock: null },
-  ...{ version: 1, status: "open", starts_at: null, waits_for: null, current_round: null, rounds: 0 },
-  ...{ round_ends_at: null, matches: 0, completed: 0, being_played: 0, expected_matches: null, result: null },
+  league_id: "rps",
+  game: "rps.v1",
+  format: "round-robin",
+  format_options: {},
+  late_entry: "closed",
+  clock: null,
+  version: 1,
+  status: "open",
+  starts_at: null,
+  waits_for: null,
+  current_round: null,
+  rounds: 0,
+  round_ends_at: null,
+  matches: 0,
+  completed: 0,
+  being_played: 0,
+  expected_matches: null,
+  result: null,
 };
 const player = (player_id: string, display_name = "Ann") => ({
   player_id,

@@ -127,12 +127,10 @@ async function configOf(texts: readonly [string, string], flags: PlayFlags, data
     timeouts: flags.inspect ? DEBUG_TIMEOUTS : {},
     leagues: [
       {
-        ...{
-          league_id: "play",
-          game: game.id,
-          options: optionsOfCommand(game, flags.option ?? []),
-          clock: flags.clock,
-        },
+        league_id: "play",
+        game: game.id,
+        options: optionsOfCommand(game, flags.option ?? []),
+        clock: flags.clock,
         ...(flags.moveMs !== undefined && { move_ms: flags.moveMs }),
       },
     ],

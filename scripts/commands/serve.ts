@@ -87,7 +87,9 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     },
   });
   const location = {
-    ...{ dataFolder: config.data, configFile: servedConfigFile, managerUrl: managerUrlOf(config) },
+    dataFolder: config.data,
+    configFile: servedConfigFile,
+    managerUrl: managerUrlOf(config),
     // Referees of all managers of a database have different names.
     ...(flags.database && { database: flags.database, refereeNames: `Referee ${hostname()}:${config.manager.port}` }),
   };

@@ -164,7 +164,8 @@ export async function documentsOf(name: string): Promise<string> {
   const config = Config.parse(JSON.parse(readFileSync(join(dataFolder, "config.json"), "utf8")));
   const ready = Promise.withResolvers<string>();
   const self = silentProcess("manager", {
-    ...{ clock: CLOCK, network: NETWORK },
+    clock: CLOCK,
+    network: NETWORK,
     report: (report) => report.type === "ready" && ready.resolve(report.url),
   });
   const manager = await startManager({ config, host: LOOPBACK_HOST, port: 0, dataFolder, seed: "another seed" }, self);
@@ -308,7 +309,9 @@ async function openMcpSession(endpoint: string, headers: Record<string, string> 
   const capabilities = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } };
   const clientInfo = { name: "golden", version: "1.0.0" };
   const opened = await post({
-    ...{ id: 0, method: "initialize", params: { protocolVersion: REVISION, capabilities, clientInfo } },
+    id: 0,
+    method: "initialize",
+    params: { protocolVersion: REVISION, capabilities, clientInfo },
   });
   const { result: initialized } = answerIn(await opened.text());
   sessionHeaders = {

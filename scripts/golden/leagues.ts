@@ -32,7 +32,10 @@ async function linesOf(game: GameId, { seed, config, players }: RunPlan): Promis
   const formats = config.leagues.map(({ league_id }) => league_id);
   const shown = new Map<string, string>();
   const db = await playInWorld({
-    ...{ seed: `${game}/${seed}`, config, players, startWhen: "count" },
+    seed: `${game}/${seed}`,
+    config,
+    players,
+    startWhen: "count",
     async onCompleted(askManager) {
       for (const format of formats) shown.set(format, await shownBy(askManager, format));
     },
@@ -243,8 +246,13 @@ function leagueOf(game: GameId, format: string, seed: number) {
   const hasTeams = seats > 2 && !WITHOUT_TEAMS.includes(format);
   const names = NAMES.slice(0, hasTeams ? 2 * count : seats > 2 ? TABLE + variant : count);
   const league = {
-    ...{ league_id: format, game, options: OPTIONS[game][variant], format, format_options },
-    ...{ min_players: names.length, max_players: names.length },
+    league_id: format,
+    game,
+    options: OPTIONS[game][variant],
+    format,
+    format_options,
+    min_players: names.length,
+    max_players: names.length,
     // Every fourth league has clocks.
     ...(seed % 4 === 0 && { clock: { initial_ms: 60_000, increment_ms: 1_000 } }),
     ...(hasTeams && { teams: Array.from({ length: count }, (_, n) => names.slice(2 * n, 2 * n + 2)) }),

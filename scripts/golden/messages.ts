@@ -53,7 +53,10 @@ async function played(game: GameId, dialect: DialectId | typeof NATIVE): Promise
   });
   const open = new Map<string, Exchange>();
   const db = await playInWorld({
-    ...{ seed: `messages/${game}`, config, players, startWhen: "roster" },
+    seed: `messages/${game}`,
+    config,
+    players,
+    startWhen: "roster",
     onRequest(request) {
       const exchange: Exchange = { request, reply: null };
       exchanges.push(exchange);

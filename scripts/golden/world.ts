@@ -79,16 +79,15 @@ class World {
     this.#options = options;
     const { onRequest = () => {}, onAnswer = () => {} } = options;
     this.#network = createNetwork({
-      ...{
-        scheduler: this.#scheduler,
-        fateOf: () => IMMEDIATE,
-        withoutSockets: [],
-        stoppedUntil: () => 0,
-        addressOf: () => LOOPBACK_HOST,
-        playerWith: () => undefined,
-        proxy: null,
-      },
-      ...{ onRequest, onAnswer },
+      scheduler: this.#scheduler,
+      fateOf: () => IMMEDIATE,
+      withoutSockets: [],
+      stoppedUntil: () => 0,
+      addressOf: () => LOOPBACK_HOST,
+      playerWith: () => undefined,
+      proxy: null,
+      onRequest,
+      onAnswer,
     });
   }
 
@@ -100,9 +99,14 @@ class World {
     const clock = processClock(this.#scheduler, () => 0, onThrow);
     this.#clocks.push(clock);
     const self: AgentProcess = {
-      ...{ log: openLog(null, name), say: () => {}, warn: () => {}, report: () => {} },
-      ...{ clock, ids: seededIds(`${this.#options.seed}/${name}`) },
-      ...{ network: this.#network.forProcess(name, clock), disk: this.#disk.forProcess(clock) },
+      log: openLog(null, name),
+      say: () => {},
+      warn: () => {},
+      report: () => {},
+      clock,
+      ids: seededIds(`${this.#options.seed}/${name}`),
+      network: this.#network.forProcess(name, clock),
+      disk: this.#disk.forProcess(clock),
     };
     let agent: RunningAgent | null = null;
     start(self).then((started) => {

@@ -69,6 +69,11 @@ test("the pace counts the games of this command, also after a match was resumed"
 
 test("durations have at most two units", () => {
   expect([0.4, 59, 61, 3_599, 3_600, 93_784].map(durationText)).toEqual([
-    ...["0 s", "59 s", "1 min 1 s", "59 min 59 s", "1 h 0 min", "26 h 3 min"],
+    "0 s",
+    "59 s",
+    "1 min 1 s",
+    "59 min 59 s",
+    "1 h 0 min",
+    "26 h 3 min",
   ]);
 });

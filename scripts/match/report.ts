@@ -146,8 +146,12 @@ export function matchDocument(state: MatchState, facts: MatchFacts): object {
       verdict: verdictText(comparison, nameOf, test),
     })),
     ratings: ratingsOf(state).map(({ player, rating, error, games: played, points }) => ({
-      ...{ player_id: player, name: nameOf(player), rating: rounded(rating), error: rounded(error) },
-      ...{ games: played, points },
+      player_id: player,
+      name: nameOf(player),
+      rating: rounded(rating),
+      error: rounded(error),
+      games: played,
+      points,
     })),
     verdict: verdicts(state).at(-1) ?? null,
   };
@@ -157,7 +161,11 @@ function pairDocument(comparison: Comparison): object {
   const { players, wins, draws, losses, bothForfeited, aborted, pairs, forfeits, strength, sprt } = comparison;
   return {
     players,
-    ...{ wins, draws, losses, both_forfeited: bothForfeited, aborted },
+    wins,
+    draws,
+    losses,
+    both_forfeited: bothForfeited,
+    aborted,
     forfeits: { [players[0]]: forfeits[0], [players[1]]: forfeits[1] },
     /** Pairs of games with 0, ½, 1, 1½ and 2 points of the first player; null if the statistics count single games. */
     pairs: comparison.usesPairs ? pairs : null,

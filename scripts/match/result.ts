@@ -54,7 +54,11 @@ export function matchState(league: Pick<League, "game" | "roles" | "teams" | "ro
 /** The ratings of the players, the best first. */
 export function ratingsOf({ players, comparisons }: MatchState): readonly Rating[] {
   const results = comparisons.map(({ players: [first, second], wins, draws, losses }) => ({
-    ...{ first, second, wins, draws, losses },
+    first,
+    second,
+    wins,
+    draws,
+    losses,
   }));
   const ids = players.map(({ playerId }) => playerId);
   return rateByBradleyTerry(ids, results).ratings.toSorted((a, b) => b.rating - a.rating);
@@ -95,7 +99,11 @@ type Mutable = {
 
 const newScore = (players: readonly [string, string]): Mutable => ({
   players,
-  ...{ wins: 0, draws: 0, losses: 0, bothForfeited: 0, aborted: 0 },
+  wins: 0,
+  draws: 0,
+  losses: 0,
+  bothForfeited: 0,
+  aborted: 0,
   pairs: [0, 0, 0, 0, 0],
   forfeits: [{}, {}],
 });

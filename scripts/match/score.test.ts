@@ -22,7 +22,8 @@ const round = (roundId: number, players: readonly [string, string], outcomes: re
   byes: [],
   open: 0,
   isOpened: true,
-  ...{ openedAt: null, isExpired: false },
+  openedAt: null,
+  isExpired: false,
   isAnnounced: false,
   matches: outcomes.map((outcome, index) => ({
     ...({ matchId: `R${roundId}M${index + 1}`, roundId, status: "completed", epoch: 1, refereeId: null } as Match),
@@ -66,7 +67,11 @@ test("forfeits are counted by player and cause; aborted games are counted apart"
     round(2, ["A", "B"], [abortedOutcome("the game failed"), abortedOutcome(CANCELLED)]),
   ];
   expect(scoresOf(rounds, ["A", "B"])[0]).toMatchObject({
-    ...{ wins: 0, draws: 0, losses: 1, bothForfeited: 1, aborted: 1 },
+    wins: 0,
+    draws: 0,
+    losses: 1,
+    bothForfeited: 1,
+    aborted: 1,
     forfeits: [{ timeout: 2 }, { illegal_move: 1 }],
     pairs: [0, 0, 0, 0, 0],
   });

@@ -18,16 +18,14 @@ function matchOf(players: readonly string[], points: readonly number[], faultOf?
   const faults =
     faultOf === undefined ? [] : [{ player_id: faultOf, role: "red_team", code: "G002", cause: "timeout", detail: "" }];
   return {
-    ...{
-      matchId: "R1M1",
-      roundId: 1,
-      status: "completed",
-      epoch: 1,
-      refereeId: null,
-      assignedAt: null,
-      aborts: 0,
-      logHead: "",
-    },
+    matchId: "R1M1",
+    roundId: 1,
+    status: "completed",
+    epoch: 1,
+    refereeId: null,
+    assignedAt: null,
+    aborts: 0,
+    logHead: "",
     players,
     outcome: { winner: null, scores: [], points, termination: "normal", reason: "", faults },
   } as unknown as Match;

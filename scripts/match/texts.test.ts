@@ -5,7 +5,12 @@ import { comparisonOf, type Score } from "./result.ts";
 
 const scoreOf = (wins: number, draws: number, losses: number, pairs: Score["pairs"] = [0, 0, 0, 0, 0]): Score => ({
   players: ["P01", "P02"],
-  ...{ wins, draws, losses, pairs, bothForfeited: 0, aborted: 0 },
+  wins,
+  draws,
+  losses,
+  pairs,
+  bothForfeited: 0,
+  aborted: 0,
   forfeits: [{}, {}],
 });
 const NAMES: Readonly<Record<string, string>> = { P01: "my-bot", P02: "counter" };

@@ -32,7 +32,10 @@ async function play(onGame: (result: MatchResult, folder: string) => void = () =
   const leagues = [{ league_id: LEAGUE_ID, game: "tic_tac_toe.v1", ...format }];
   const folder = beginRun(Config.parse({ data: newFolder(), players, leagues }), "progress", systemClock);
   const entries = PLAYERS.map(({ playerId, name }) => ({
-    ...{ playerId, name, spec: name, allow: BotPermissions.parse({}) },
+    playerId,
+    name,
+    spec: name,
+    allow: BotPermissions.parse({}),
   }));
   const options = { concurrency: 1, isTrusted: false, warn() {}, fail() {} };
   const bots = await loadLocalBots({ system: SYSTEM, entries, folder: folder.path, ...options }, 1);
@@ -41,7 +44,12 @@ async function play(onGame: (result: MatchResult, folder: string) => void = () =
   });
   const { signal } = new AbortController();
   await runLocal({
-    ...{ system: SYSTEM, league, bots, isTested: false, signal, ...options },
+    system: SYSTEM,
+    league,
+    bots,
+    isTested: false,
+    signal,
+    ...options,
     onGame: (result) => onGame(result, folder.path),
   });
   await bots.close();
@@ -53,7 +61,12 @@ const completedMatch = (completed: number): LiveEvent => {
   const result = { winner: null, points: {}, termination: "normal", reason: "draw", referee_id: "REF01" } as const;
   const match = { match_id: "R1M1", round_id: 1, roles: {}, ...result };
   return {
-    ...{ type: "match_completed", league_id: LEAGUE_ID, match, faults: [], completed, matches: GAMES },
+    type: "match_completed",
+    league_id: LEAGUE_ID,
+    match,
+    faults: [],
+    completed,
+    matches: GAMES,
     standings: [],
   };
 };

@@ -20,7 +20,9 @@ function packageManifest(source: Manifest): Manifest {
 
 /** Returns the package.json of the folder `dist`, which resolves the imports of the modules in it. */
 const distManifest = ({ name, version, type }: Manifest): Manifest => ({
-  ...{ name, version, type },
+  name,
+  version,
+  type,
   imports: { "#shared/*.ts": { types: "./shared/*.d.ts", default: "./shared/*.js" } },
   exports: exportsIn("./"),
 });

@@ -20,7 +20,10 @@ beforeAll(async () => {
       { league_id: "lines", game, players: named(" l"), results: 12 },
       { league_id: "final", game, players: ["مريم العلي", "Ben", "Cleo", "Dan"] },
       {
-        ...{ league_id: "large", game, format: "double-elimination", results: 0 },
+        league_id: "large",
+        game,
+        format: "double-elimination",
+        results: 0,
         players: Array.from({ length: 32 }, (_, index) => `Player ${index + 1} of 32`),
       },
       { league_id: "filling", game, players: ["Eva", "Finn"], missing: 2 },

@@ -102,7 +102,10 @@ const named = (count: number, lastNames: readonly string[], number: string): rea
 
 /** A league of two players for the match pages of a game. */
 const pair = (game: string, players: readonly string[], options: object = {}): ReportedLeague => ({
-  ...{ league_id: game.split(".")[0] ?? game, game, options, players },
+  league_id: game.split(".")[0] ?? game,
+  game,
+  options,
+  players,
 });
 
 /** The leagues of the screenshots: empty, of 4, 20 and 100 players, with each kind of format, and one for each game. */
@@ -111,19 +114,30 @@ const LEAGUES: readonly ReportedLeague[] = [
   { league_id: "filling", game: "chess.v1", players: named(2, ["Nagy"], "I"), missing: 2 },
   { league_id: "four", game: "connect_four.v1", players: HARD_NAMES },
   {
-    ...{ league_id: "twenty", game: "tic_tac_toe.v1", format: "swiss", format_options: { rounds: 7 } },
-    ...{ players: named(20, ["Kaya", "Lind"], "II"), results: 42 },
+    league_id: "twenty",
+    game: "tic_tac_toe.v1",
+    format: "swiss",
+    format_options: { rounds: 7 },
+    players: named(20, ["Kaya", "Lind"], "II"),
+    results: 42,
   },
   {
-    ...{ league_id: "hundred", game: "rps.v1", results: 1_000 },
+    league_id: "hundred",
+    game: "rps.v1",
+    results: 1_000,
     players: named(100, ["Abel", "Baum", "Cruz", "Diaz", "Ek", "Fox", "Gray", "Hahn", "Ito", "Juul"], "III"),
   },
   {
-    ...{ league_id: "knockout", game: "tic_tac_toe.v1", format: "single-elimination" },
-    ...{ players: named(16, ["Moss", "Orr"], "IV"), results: 10 },
+    league_id: "knockout",
+    game: "tic_tac_toe.v1",
+    format: "single-elimination",
+    players: named(16, ["Moss", "Orr"], "IV"),
+    results: 10,
   },
   {
-    ...{ league_id: "two-chances", game: "connect_four.v1", format: "double-elimination" },
+    league_id: "two-chances",
+    game: "connect_four.v1",
+    format: "double-elimination",
     players: named(8, ["Park"], "V"),
   },
   pair("chess.v1", ["Deep", "Thought"], { max_plies: 80 }),
@@ -162,7 +176,10 @@ const GAMES: readonly GameSetup[] = [
     moves: ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6", "b5c6", "d7c6"],
   },
   {
-    ...{ name: "chess-check", template: "chess", play_as: "white", moves: ["f2f3", "e7e5", "a2a3", "d8h4"] },
+    name: "chess-check",
+    template: "chess",
+    play_as: "white",
+    moves: ["f2f3", "e7e5", "a2a3", "d8h4"],
   },
   { name: "chess-over", template: "chess", play_as: "white", moves: ["f2f3", "e7e5", "g2g4", "d8h4"] },
   { name: "connect-four", template: "connect_four", play_as: "red", moves: [4, 4, 3, 5] },

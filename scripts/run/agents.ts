@@ -50,12 +50,23 @@ function refereeSpecs(config: Config, location: RunLocation): readonly AgentSpec
     name: `referee ${index + 1}`,
     script: "referee/main.ts",
     args: [
-      ...["--port", String(firstPort + index), "--name", `${location.refereeNames ?? "Referee"} ${index + 1}`],
-      ...["--host", hostOf(config), "--manager", location.managerUrl],
+      "--port",
+      String(firstPort + index),
+      "--name",
+      `${location.refereeNames ?? "Referee"} ${index + 1}`,
+      "--host",
+      hostOf(config),
+      "--manager",
+      location.managerUrl,
       ...(config.manager.join_code === undefined ? [] : ["--join-code", config.manager.join_code]),
-      ...["--max-matches", String(max_concurrent_matches), "--data", location.dataFolder],
-      ...["--register-ms", String(config.timeouts.referee_register_ms)],
-      ...["--report-ms", String(config.timeouts.match_result_report_ms)],
+      "--max-matches",
+      String(max_concurrent_matches),
+      "--data",
+      location.dataFolder,
+      "--register-ms",
+      String(config.timeouts.referee_register_ms),
+      "--report-ms",
+      String(config.timeouts.match_result_report_ms),
       ...config.games.flatMap((file) => ["--game", file]),
       ...config.allowed_origins.flatMap((origin) => ["--allowed-origin", origin]),
       ...(config.limits.loopback ? ["--limit-loopback"] : []),
@@ -226,10 +237,21 @@ const canShare = ({ player, extra }: StartedPlayer): boolean =>
 function ownSpec(config: Config, place: PlayerPlace, { player, bot, port, extra }: StartedPlayer): AgentSpec {
   const { join_code } = config.manager;
   const args = [
-    ...["--bot", bot, "--name", player.name, "--port", String(port)],
-    ...["--host", place.host, "--manager", place.managerUrl, "--data", place.dataFolder],
+    "--bot",
+    bot,
+    "--name",
+    player.name,
+    "--port",
+    String(port),
+    "--host",
+    place.host,
+    "--manager",
+    place.managerUrl,
+    "--data",
+    place.dataFolder,
     ...(join_code === undefined ? [] : ["--join-code", join_code]),
-    ...["--register-ms", String(config.timeouts.league_register_ms)],
+    "--register-ms",
+    String(config.timeouts.league_register_ms),
     ...config.games.flatMap((file) => ["--game", file]),
     ...("bot" in player && player.allow !== undefined ? permissionArgs(player.allow) : []),
     ...config.allowed_origins.flatMap((origin) => ["--allowed-origin", origin]),
@@ -238,7 +260,10 @@ function ownSpec(config: Config, place: PlayerPlace, { player, bot, port, extra 
   ];
   const own = keyVariablesOf(player);
   return {
-    ...{ name: player.name, script: "player/main.ts", args, isDebugged: extra.isDebugged },
+    name: player.name,
+    script: "player/main.ts",
+    args,
+    isDebugged: extra.isDebugged,
     isExpendable: extra.isExpendable ?? true,
     withheld: config.players.flatMap(keyVariablesOf).filter((variable) => !own.includes(variable)),
   };
@@ -252,7 +277,11 @@ function sharedSpec(config: Config, place: PlayerPlace, players: readonly Starte
     data: place.dataFolder,
     games: config.games,
     players: players.map(({ player, bot, port }) => ({
-      ...{ name: player.name, bot, ports: [port], host: place.host, manager: place.managerUrl },
+      name: player.name,
+      bot,
+      ports: [port],
+      host: place.host,
+      manager: place.managerUrl,
       joinCode: config.manager.join_code ?? null,
       registerTimeoutMs: config.timeouts.league_register_ms,
       allowedOrigins: config.allowed_origins,
@@ -261,7 +290,10 @@ function sharedSpec(config: Config, place: PlayerPlace, players: readonly Starte
     })),
   };
   return {
-    ...{ name, script: "player/several.ts", args: [JSON.stringify(several)], isExpendable: true },
+    name,
+    script: "player/several.ts",
+    args: [JSON.stringify(several)],
+    isExpendable: true,
     withheld: config.players.flatMap(keyVariablesOf),
   };
 }

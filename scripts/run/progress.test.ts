@@ -11,8 +11,15 @@ import { crosstableText, standingsTable, withResult } from "./tables.ts";
 test("standingsTable aligns its columns for names of any script", () => {
   const names = ["Ann", "Zoë", "李小龍", "👩‍🚀 Ada", "e\u0301"];
   const standings = names.map((display_name, index) => ({
-    ...{ league_id: "l", rank: index + 1, player_id: `P0${index + 1}`, display_name },
-    ...{ played: 3, wins: 1, draws: 1, losses: 1, points: 4 },
+    league_id: "l",
+    rank: index + 1,
+    player_id: `P0${index + 1}`,
+    display_name,
+    played: 3,
+    wins: 1,
+    draws: 1,
+    losses: 1,
+    points: 4,
   }));
   const [, header = "", ...rows] = stripVTControlCharacters(standingsTable("rps", standings)).split("\n");
   expect(rows.map((row) => stringWidth(row))).toEqual(rows.map(() => header.length));
@@ -37,7 +44,12 @@ test("progress at a terminal shows a league that was started before an interrupt
   const result = { winner: null, points: {}, termination: "normal", reason: "draw", referee_id: "REF01" } as const;
   const match = { match_id: "R3M1", round_id: 3, roles: {}, ...result };
   progress.event({
-    ...{ type: "match_completed", league_id: "rps", match, faults: [], completed: 5, matches: 6 },
+    type: "match_completed",
+    league_id: "rps",
+    match,
+    faults: [],
+    completed: 5,
+    matches: 6,
     standings: [{ rank: 1, player_id: "P01", display_name: "Ann", played: 3, wins: 2, draws: 1, losses: 0, points: 7 }],
   });
   await vi.waitFor(() => expect(drawn()).toMatch(/^rps +━+─+ 5\/6 {2}1\. Ann 7/m), WAIT_OPTIONS);
@@ -69,7 +81,11 @@ test("progress shows the state of a sequential test after each match", async () 
   const ended = { winner: null, points: {}, termination: "normal", reason: "draw", referee_id: "REF01" } as const;
   const event = {
     type: "match_completed",
-    ...{ league_id: "sprt", faults: [], completed: 4, matches: 20, result },
+    league_id: "sprt",
+    faults: [],
+    completed: 4,
+    matches: 20,
+    result,
     match: { match_id: "R2M2", round_id: 2, roles: {}, ...ended },
     standings: [{ rank: 1, player_id: "P01", display_name: "Ann", played: 4, wins: 1, draws: 3, losses: 0, points: 6 }],
   } as const;
@@ -132,7 +148,8 @@ describe("standingsTable with ratings", () => {
     ...row,
   }));
   const ratings = (significant: boolean, matches = 2, likelihood = 0.7049): RatingsDocument => ({
-    ...{ model: "bradley-terry", matches },
+    model: "bradley-terry",
+    matches,
     players: [
       { player_id: "P02", display_name: "Bob", rating: 1520.6, error: 99.5, matches: 2, percent: 50 },
       { player_id: "P01", display_name: "Ann", rating: 1479.4, error: 99.4, matches: 2, percent: 50 },
@@ -162,7 +179,10 @@ describe("standingsTable with ratings", () => {
 test("crosstableText shows the results of each pair in the order of the standings", () => {
   const counts = { played: 2, wins: 1, draws: 0, losses: 0, points: 4 };
   const standings = ["P02", "P01", "P03"].map((player_id, index) => ({
-    ...{ rank: index + 1, player_id, display_name: `name ${player_id}`, ...counts },
+    rank: index + 1,
+    player_id,
+    display_name: `name ${player_id}`,
+    ...counts,
   }));
   const match = (match_id: string, points: Readonly<Record<string, number>>, termination: "normal" | "forfeit") => {
     const [a = "", b = ""] = Object.keys(points);

@@ -115,7 +115,8 @@ const visitorOf =
   (self) =>
     startVisitor(
       {
-        ...{ referee: endpoint(FIRST_PORT.referee), player: endpoint(FIRST_PORT.player + player) },
+        referee: endpoint(FIRST_PORT.referee),
+        player: endpoint(FIRST_PORT.player + player),
         league: WAITING_LEAGUE,
       },
       self,
@@ -155,8 +156,13 @@ const refereeOf =
   (self) =>
     startReferee(
       {
-        ...{ name: `R${n + 1}`, host: HOST, ports: [FIRST_PORT.referee + n], manager, dataFolder: `/referee-${n}` },
-        ...{ registerTimeoutMs: ATTEMPT_MS, reportTimeoutMs: ATTEMPT_MS },
+        name: `R${n + 1}`,
+        host: HOST,
+        ports: [FIRST_PORT.referee + n],
+        manager,
+        dataFolder: `/referee-${n}`,
+        registerTimeoutMs: ATTEMPT_MS,
+        reportTimeoutMs: ATTEMPT_MS,
         ...(capacity !== undefined && { maxConcurrentMatches: capacity }),
         ...(visitor !== undefined && { expireAfterMs: EXPIRY_MS }),
       },
@@ -184,7 +190,12 @@ const playerOf =
     if (token) self.disk.writeSecret(tokenFileOf(identity.dataFolder, "player", identity.name), token);
     return startPlayer(
       {
-        ...{ ...identity, host: HOST, ports: [port], manager, registerTimeoutMs: ATTEMPT_MS, pull: hasInbox },
+        ...identity,
+        host: HOST,
+        ports: [port],
+        manager,
+        registerTimeoutMs: ATTEMPT_MS,
+        pull: hasInbox,
         endpoint: hasInbox ? null : endpoint(port, addressOf(plan, machine)),
         ...(n === plan.visitor && { bot: "manual" }),
       },
@@ -236,7 +247,11 @@ function configOf(plan: Plan, startsAtMs: number | undefined, endpoint: string |
   return Config.parse({
     leagues: [
       {
-        ...{ league_id: "sim", game: game.id, options: game.options, clock, min_players: minPlayers(plan) },
+        league_id: "sim",
+        game: game.id,
+        options: game.options,
+        clock,
+        min_players: minPlayers(plan),
         ...(lateEntry && { late_entry: lateEntry }),
         ...(format && { format: format.id, format_options: format.options }),
         ...(roundMs !== undefined && { round_ms: roundMs }),

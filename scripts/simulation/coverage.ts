@@ -13,8 +13,14 @@ const NOT_SIMULATED: ReadonlySet<MessageType> = new Set<MessageType>([
 
 /** The kinds of players that are rare, and the referee that is stopped for longer than a match may take. */
 const RARE = [
-  ...["hostile", "late, makeup", "late, forfeit", "inbox", ...DIALECT_PROGRAMS],
-  ...["token reset, inbox", "token reset, dialect", "stopped referee"],
+  "hostile",
+  "late, makeup",
+  "late, forfeit",
+  "inbox",
+  ...DIALECT_PROGRAMS,
+  "token reset, inbox",
+  "token reset, dialect",
+  "stopped referee",
 ];
 
 /** What the runs of a series must contain: all types of events, entries and messages of the program, and the rare parts of plans. */

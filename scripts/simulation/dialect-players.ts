@@ -39,13 +39,20 @@ interface Running extends DialectPlayerOptions {
 export async function startDialectPlayer(options: DialectPlayerOptions, self: AgentProcess): Promise<RunningAgent> {
   const stopping = new AbortController();
   const running: Running = {
-    ...{ ...options, self, peers: self.network.createPeers(), signal: stopping.signal },
-    ...{ identity: { playerId: "", token: "" }, referees: new Map(), open: new Map() },
+    ...options,
+    self,
+    peers: self.network.createPeers(),
+    signal: stopping.signal,
+    identity: { playerId: "", token: "" },
+    referees: new Map(),
+    open: new Map(),
   };
   let close = async (): Promise<void> => {};
   const begin = async (): Promise<void> => {
     const listening = await self.network.listen({
-      ...{ ports: [options.port], handler: (body: string) => answer(running, body), isReady: () => true },
+      ports: [options.port],
+      handler: (body: string) => answer(running, body),
+      isReady: () => true,
     } as unknown as ListenOptions);
     if (!listening.ok) throw new Error(listening.error);
     close = () => listening.value.close();
@@ -125,8 +132,13 @@ async function answerLater(running: Running, message: Message): Promise<void> {
           ...(isParity ? { parity_choice: choiceIn(message) } : { move_data: { choice: choiceIn(message) } }),
         };
     const params = {
-      ...{ protocol: "league.v2", sender: `players:${identity.playerId}`, timestamp: "2026-01-01T00:00:00" },
-      ...{ match_id, player_id: identity.playerId, auth_token: "", ...fields },
+      protocol: "league.v2",
+      sender: `players:${identity.playerId}`,
+      timestamp: "2026-01-01T00:00:00",
+      match_id,
+      player_id: identity.playerId,
+      auth_token: "",
+      ...fields,
     };
     const referee = referees.get(match_id);
     const result = referee === undefined ? null : await post(running, referee, { ...RPC, method, params });
@@ -143,10 +155,15 @@ const RPC = { jsonrpc: "2.0", id: 99 };
 async function findReferee(running: Running, matchId: unknown): Promise<void> {
   const { identity, manager, referees } = running;
   const result = await post(running, manager, {
-    ...{ ...RPC, method: "protocol/message" },
+    ...RPC,
+    method: "protocol/message",
     params: {
-      ...{ protocol: "league.v2", message_type: "LEAGUE_QUERY", sender: `player:${identity.playerId}` },
-      ...{ timestamp: "2026-01-01T00:00:00", auth_token: identity.token, query_type: "GET_SCHEDULE" },
+      protocol: "league.v2",
+      message_type: "LEAGUE_QUERY",
+      sender: `player:${identity.playerId}`,
+      timestamp: "2026-01-01T00:00:00",
+      auth_token: identity.token,
+      query_type: "GET_SCHEDULE",
     },
   });
   const { schedule = [] } = (result?.data ?? {}) as { schedule?: readonly Record<string, unknown>[] };

@@ -63,7 +63,9 @@ const errorOf = ({ id }: Rpc, status: number, code: number, message: string): An
 });
 
 const metaOf = ({ name, game, port }: Registration, host: string) => ({
-  ...{ display_name: name, version: "1.0.0", game_types: [game.replace(/\.v\d+$/, "")] },
+  display_name: name,
+  version: "1.0.0",
+  game_types: [game.replace(/\.v\d+$/, "")],
   contact_endpoint: `http://${host}:${port}/mcp`,
 });
 
@@ -71,11 +73,16 @@ const metaOf = ({ name, game, port }: Registration, host: string) => ({
 const handleMessage: Wording = {
   listensFirst: true,
   register: (registration) => ({
-    ...{ jsonrpc: "2.0", id: 1 + registration.count, method: "handle_message" },
+    jsonrpc: "2.0",
+    id: 1 + registration.count,
+    method: "handle_message",
     params: {
       message: {
-        ...{ protocol: "league.v2", message_type: "LEAGUE_REGISTER_REQUEST", sender: "player:unregistered" },
-        ...{ conversation_id: `conv-${registration.name}`, timestamp: "2026-01-01T00:00:00.123456+00:00" },
+        protocol: "league.v2",
+        message_type: "LEAGUE_REGISTER_REQUEST",
+        sender: "player:unregistered",
+        conversation_id: `conv-${registration.name}`,
+        timestamp: "2026-01-01T00:00:00.123456+00:00",
         player_meta: metaOf(registration, "localhost"),
       },
     },
@@ -101,10 +108,15 @@ const handleMessage: Wording = {
 const laterAnswers: Wording = {
   listensFirst: false,
   register: (registration) => ({
-    ...{ jsonrpc: "2.0", id: 99, method: "protocol/message" },
+    jsonrpc: "2.0",
+    id: 99,
+    method: "protocol/message",
     params: {
-      ...{ protocol: "league.v2", message_type: "LEAGUE_REGISTER_REQUEST", sender: registration.name },
-      ...{ timestamp: "2026-01-01T00:00:00", conversation_id: "c1" },
+      protocol: "league.v2",
+      message_type: "LEAGUE_REGISTER_REQUEST",
+      sender: registration.name,
+      timestamp: "2026-01-01T00:00:00",
+      conversation_id: "c1",
       player_meta: metaOf(registration, "127.0.0.1"),
     },
   }),
@@ -128,13 +140,19 @@ const LEAGUE_V1_COMMON = ["league_id", "round_id", "match_id", "conversation_id"
 const leagueV1: Wording = {
   listensFirst: true,
   register: (registration) => ({
-    ...{ jsonrpc: "2.0", id: `registration ${registration.count}`, method: "tools/call" },
+    jsonrpc: "2.0",
+    id: `registration ${registration.count}`,
+    method: "tools/call",
     params: {
       name: "register_player",
       arguments: {
-        ...{ protocol: "league.v1", message_type: "LEAGUE_REGISTER_REQUEST", league_id: "league_2024_01" },
-        ...{ conversation_id: "0f8fad5b-d9cb-469f-a165-70867728950e", sender: "player:new_player" },
-        ...{ timestamp: "2026-01-01T00:00:00Z", player_meta: metaOf(registration, "127.0.0.1") },
+        protocol: "league.v1",
+        message_type: "LEAGUE_REGISTER_REQUEST",
+        league_id: "league_2024_01",
+        conversation_id: "0f8fad5b-d9cb-469f-a165-70867728950e",
+        sender: "player:new_player",
+        timestamp: "2026-01-01T00:00:00Z",
+        player_meta: metaOf(registration, "127.0.0.1"),
       },
     },
   }),
@@ -147,8 +165,14 @@ const leagueV1: Wording = {
     const { message_type: type, league_id, match_id, game_round, conversation_id } = message;
     if (type !== "MOVE_REQUEST") return resultOf(rpc, { status: "OK" });
     return resultOf(rpc, {
-      ...{ protocol: "league.v1", message_type: "MOVE_RESPONSE", sender: `player:${playerId}` },
-      ...{ league_id, match_id, game_round, conversation_id, move: { number: choiceIn(message) } },
+      protocol: "league.v1",
+      message_type: "MOVE_RESPONSE",
+      sender: `player:${playerId}`,
+      league_id,
+      match_id,
+      game_round,
+      conversation_id,
+      move: { number: choiceIn(message) },
     });
   },
 };
@@ -164,11 +188,15 @@ const TOOLS: ReadonlySet<unknown> = new Set([
 const toolCalls: Wording = {
   listensFirst: true,
   register: (registration) => ({
-    ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
     params: {
       name: "register_player",
       arguments: {
-        ...{ protocol: "league.v2", message_type: "LEAGUE_REGISTER_REQUEST", sender: `player:${registration.name}` },
+        protocol: "league.v2",
+        message_type: "LEAGUE_REGISTER_REQUEST",
+        sender: `player:${registration.name}`,
         player_meta: metaOf(registration, "127.0.0.1"),
       },
     },

@@ -3,7 +3,10 @@ import type { Plan } from "./plan.ts";
 /** The smallest plans of seeds that have failed, by the error of the program, which has been corrected. */
 export const FAILED_PLANS: Readonly<Record<string, Plan>> = {
   "an invitation of an older epoch overtaken by that of a newer one": {
-    ...{ seed: "7679", game: { id: "even_odd.v1", options: {} }, referees: 2, players: ["illegal", "well"] },
+    seed: "7679",
+    game: { id: "even_odd.v1", options: {} },
+    referees: 2,
+    players: ["illegal", "well"],
     disturbances: [
       { type: "lossy", at: 436, ms: 5_289, machine: "player 2", share: 0.4657720148097724 },
       { type: "crash", at: 689, machine: "player 2", downMs: 2_680 },
@@ -72,13 +75,11 @@ export const FAILED_PLANS: Readonly<Record<string, Plan>> = {
     ],
   },
   "a manager that has a league and cannot reach any referee": {
-    ...{
-      seed: "102",
-      game: { id: "tic_tac_toe.v1", options: {} },
-      referees: 1,
-      players: ["well", "well"],
-      managers: 3,
-    },
+    seed: "102",
+    game: { id: "tic_tac_toe.v1", options: {} },
+    referees: 1,
+    players: ["well", "well"],
+    managers: 3,
     disturbances: [{ type: "partition", at: 1413, ms: 3600000, between: ["manager 3", "referee 1"], isSilent: false }],
     withoutSockets: ["manager"],
     format: { id: "sprt", options: { elo0: 0, elo1: 400, max_games: 10 } },

@@ -92,7 +92,10 @@ type AttackKind = (knowledge: Knowledge) => Attack | null;
 const to = (url: string | undefined, body: string): Attack | null => (url === undefined ? null : { url, body });
 
 const registration = (display_name: string, contact_endpoint: string): object => ({
-  ...{ display_name, contact_endpoint, version: "1.0.0", game_types: ["*"] },
+  display_name,
+  contact_endpoint,
+  version: "1.0.0",
+  game_types: ["*"],
 });
 /** A token that no agent has. */
 const NEW_TOKEN = "hostile-token-hostile-token-hostile-token-x";
@@ -117,8 +120,12 @@ const takeDialectPlayer: AttackKind = (knowledge) => {
   const { victims, at } = knowledge;
   const meta = { display_name: oneOf(victims.names, knowledge), contact_endpoint: oneOf(victims.players, knowledge) };
   const params = {
-    ...{ protocol: "league.v2", message_type: "LEAGUE_REGISTER_REQUEST", sender: "player:unregistered" },
-    ...{ timestamp: at, conversation_id: "c1", player_meta: { ...meta, version: "1.0.0", game_types: [] } },
+    protocol: "league.v2",
+    message_type: "LEAGUE_REGISTER_REQUEST",
+    sender: "player:unregistered",
+    timestamp: at,
+    conversation_id: "c1",
+    player_meta: { ...meta, version: "1.0.0", game_types: [] },
   };
   return to(victims.manager, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "register_player", params }));
 };
@@ -158,9 +165,14 @@ function answerForOpponent(knowledge: Knowledge): Attack {
   const { invitation, request, victims, at } = knowledge;
   const ids = Object.values((invitation?.payload as { roles?: Record<string, string> } | undefined)?.roles ?? {});
   const params = {
-    ...{ protocol: "league.v2", message_type: "GAME_MOVE_RESPONSE", timestamp: at, auth_token: "" },
-    ...{ player_id: ids[0], sender: `player:${ids[1]}`, match_id: request.payload.match_id },
-    ...{ move_data: { choice: "rock" } },
+    protocol: "league.v2",
+    message_type: "GAME_MOVE_RESPONSE",
+    timestamp: at,
+    auth_token: "",
+    player_id: ids[0],
+    sender: `player:${ids[1]}`,
+    match_id: request.payload.match_id,
+    move_data: { choice: "rock" },
   };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "receive_parity_response", params });
   return { url: victims.referees[knowledge.count % victims.referees.length] ?? "", body };
@@ -199,7 +211,13 @@ const orderManager =
   };
 
 const ATTACKS: readonly AttackKind[] = [
-  ...[takeName, takeEndpoint, takeDialectPlayer, takeReferee, pollInbox, replay, askAboutOthers],
+  takeName,
+  takeEndpoint,
+  takeDialectPlayer,
+  takeReferee,
+  pollInbox,
+  replay,
+  askAboutOthers,
   ...(["START_GAME", "MATCH_WITHDRAWN"] as const).map(orderReferee),
   ...(["REFEREE_LEAVE", "REMOVE_PLAYER", "FORGET_PLAYER"] as const).map(orderManager),
   ...(["RESET_TOKEN", "END_LEAGUE", "ANNUL_MATCH"] as const).map(orderManager),
@@ -281,13 +299,26 @@ const chosenBy = <T>(text: string, items: readonly T[]): T | undefined =>
 function forgeriesAbout({ payload }: CheckedEnvelope, { manager, referees, players }: Victims): readonly Forgery[] {
   const { league_id, match_id, epoch } = payload;
   const result = {
-    ...{ league_id, match_id, round_id: 1, epoch, winner: null, final_scores: {}, match_points: {} },
-    ...{ termination: "aborted", reason: "a lie", faults: [], log: [], log_head: "", seed: "" },
+    league_id,
+    match_id,
+    round_id: 1,
+    epoch,
+    winner: null,
+    final_scores: {},
+    match_points: {},
+    termination: "aborted",
+    reason: "a lie",
+    faults: [],
+    log: [],
+    log_head: "",
+    seed: "",
   };
   return [
     { type: "MATCH_RESULT", to: [manager], payload: result },
     {
-      ...{ type: "MATCH_WITHDRAWN", sender: "league_manager:LM01", to: referees },
+      type: "MATCH_WITHDRAWN",
+      sender: "league_manager:LM01",
+      to: referees,
       payload: { league_id, match_id, epoch },
     },
     { type: "MOVE_REQUEST", to: players, payload },

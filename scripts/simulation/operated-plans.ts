@@ -20,7 +20,8 @@ const operated =
     const disturbances = [...possible, ...retirement(random, plan)];
     const calls = [...(changed.calls ?? []), ...strayCalls({ random, plan: changed })];
     return {
-      ...{ ...changed, disturbances: disturbances.sort((a, b) => a.at - b.at) },
+      ...changed,
+      disturbances: disturbances.sort((a, b) => a.at - b.at),
       ...(calls.length > 0 && { calls: calls.sort((a, b) => a.at - b.at) }),
     };
   };
@@ -223,7 +224,8 @@ function cutReferee({ plan, random }: KindContext): Pick<Plan, "referees" | "pla
   const cut = refereeName(0);
   const at = random.int(2_000, 3_000);
   return {
-    ...{ referees: 2, players: plan.players.map(() => "slow") },
+    referees: 2,
+    players: plan.players.map(() => "slow"),
     disturbances: [{ type: "partition", at, ms: random.int(14_000, 17_000), between: [cut, MANAGER], isSilent: false }],
   };
 }
@@ -241,8 +243,26 @@ const reading: PlanKind = (context) => {
 
 /** The kinds of plans with operators, or with a config under which events occur that are otherwise rare. Kinds whose events not every plan of the kind contains are listed several times. */
 export const OPERATED_KINDS: readonly PlanKind[] = [
-  ...[pausing, annulling, scheduling, extending, ending, removing, resetting, adding, starting, expiring, aborting],
-  ...[reconfiguring, reconfiguring, replacing, replacing, renewing, renewing, reading, reading, resetting],
+  pausing,
+  annulling,
+  scheduling,
+  extending,
+  ending,
+  removing,
+  resetting,
+  adding,
+  starting,
+  expiring,
+  aborting,
+  reconfiguring,
+  reconfiguring,
+  replacing,
+  replacing,
+  renewing,
+  renewing,
+  reading,
+  reading,
+  resetting,
 ].map(operated);
 
 /** Further calls of plans with operators: repeated, wrong, too early or too late. */

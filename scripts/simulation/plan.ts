@@ -18,14 +18,20 @@ export const Disturbance = z.discriminatedUnion("type", [
   /** The process is killed `afterMs` after the arrival of its next message of a type, or of the `count`th one. The answer is lost if `afterMs` is 0. */
   z.strictObject({
     type: z.literal("crash at message"),
-    ...{ at, machine, message: z.string().min(1), count: z.int().min(1), afterMs: ms, downMs: ms },
+    at,
+    machine,
+    message: z.string().min(1),
+    count: z.int().min(1),
+    afterMs: ms,
+    downMs: ms,
   }),
   /** Of this share of the requests to a machine by POST a copy arrives up to `delayMs` later, when its caller no longer waits. */
   z.strictObject({ type: z.literal("late copies"), at, ms, machine, share: z.number().min(0).max(1), delayMs: ms }),
   /** Two machines cannot connect to each other. The caller gets an error or, as on a half-open connection, no answer. */
   z.strictObject({
     type: z.literal("partition"),
-    ...{ at, ms },
+    at,
+    ms,
     between: z.tuple([machine, machine]).readonly(),
     isSilent: z.boolean(),
   }),
@@ -65,10 +71,22 @@ export const endOf = (one: Disturbance): number => {
 
 /** The tools that change a league, and those that show it. */
 const TOOLS = [
-  ...["pause_league", "resume_league", "extend_league", "end_league", "annul_match", "schedule_match"],
-  ...["add_player", "remove_player", "forget_player", "reset_token", "start_league"],
-  ...["open_league"],
-  ...["get_standings", "get_ratings", "get_schedule", "list_leagues"],
+  "pause_league",
+  "resume_league",
+  "extend_league",
+  "end_league",
+  "annul_match",
+  "schedule_match",
+  "add_player",
+  "remove_player",
+  "forget_player",
+  "reset_token",
+  "start_league",
+  "open_league",
+  "get_standings",
+  "get_ratings",
+  "get_schedule",
+  "list_leagues",
 ] as const;
 
 /** One call of an operator. It is repeated until it is answered. */

@@ -60,7 +60,11 @@ export function planOf(seed: string): Plan {
   const game = random.pick(GAMES);
   const machines = machinesIn(context);
   const plan: Plan = {
-    ...{ seed, game, referees, players, managers: 1 },
+    seed,
+    game,
+    referees,
+    players,
+    managers: 1,
     disturbances: disturbances.sort((a, b) => a.at - b.at),
     withoutSockets: machines.filter(() => random.next() < SHARE_WITHOUT_SOCKETS),
     ...(random.next() < SHARE_WITH_CLOCKS && { clock: clockOf(random) }),
@@ -99,19 +103,27 @@ const serversIn = ({ referees }: Context): readonly string[] => [MANAGER, ...ref
 const machinesIn = (context: Context): readonly string[] => [...serversIn(context), ...context.players];
 
 const crash: Kind = (context) => ({
-  ...{ type: "crash", at: randomStart(context), machine: context.random.pick(machinesIn(context)) },
+  type: "crash",
+  at: randomStart(context),
+  machine: context.random.pick(machinesIn(context)),
   downMs: context.random.int(0, 5_000),
 });
 
 const crashAtCommit: Kind = (context) => ({
-  ...{ type: "crash at commit", at: randomStart(context), machine: context.random.pick(serversIn(context)) },
-  ...{ downMs: context.random.int(0, 5_000), isCommitted: context.random.next() < 0.5 },
+  type: "crash at commit",
+  at: randomStart(context),
+  machine: context.random.pick(serversIn(context)),
+  downMs: context.random.int(0, 5_000),
+  isCommitted: context.random.next() < 0.5,
 });
 
 const partition: Kind = (context) => {
   const [one = MANAGER, other = MANAGER] = context.random.shuffle(machinesIn(context));
   return {
-    ...{ type: "partition", at: randomStart(context), ms: context.random.int(10, 8_000), between: [one, other] },
+    type: "partition",
+    at: randomStart(context),
+    ms: context.random.int(10, 8_000),
+    between: [one, other],
     isSilent: context.random.next() < 0.3,
   };
 };
@@ -129,22 +141,33 @@ const refereeLost: Kind = (context) => {
 };
 
 const lossy: Kind = (context) => ({
-  ...{ type: "lossy", at: randomStart(context), ms: context.random.int(100, 8_000) },
-  ...{ machine: context.random.pick(machinesIn(context)), share: context.random.next() * 0.5 },
+  type: "lossy",
+  at: randomStart(context),
+  ms: context.random.int(100, 8_000),
+  machine: context.random.pick(machinesIn(context)),
+  share: context.random.next() * 0.5,
 });
 
 const slow: Kind = (context) => ({
-  ...{ type: "slow", at: randomStart(context), ms: context.random.int(100, 8_000) },
-  ...{ machine: context.random.pick(machinesIn(context)), delayMs: context.random.int(10, 2_000) },
+  type: "slow",
+  at: randomStart(context),
+  ms: context.random.int(100, 8_000),
+  machine: context.random.pick(machinesIn(context)),
+  delayMs: context.random.int(10, 2_000),
 });
 
 const clockSet: Kind = (context) => ({
-  ...{ type: "clock set", at: randomStart(context), ms: context.random.int(0, 3_000) },
-  ...{ machine: context.random.pick(serversIn(context)), byMs: context.random.int(-3_600_000, 3_600_000) },
+  type: "clock set",
+  at: randomStart(context),
+  ms: context.random.int(0, 3_000),
+  machine: context.random.pick(serversIn(context)),
+  byMs: context.random.int(-3_600_000, 3_600_000),
 });
 
 const diskFull: Kind = (context) => ({
-  ...{ type: "disk full", at: randomStart(context), ms: context.random.int(10, 5_000) },
+  type: "disk full",
+  at: randomStart(context),
+  ms: context.random.int(10, 5_000),
   machine: context.random.pick(serversIn(context)),
 });
 
@@ -160,7 +183,16 @@ const copy: Kind = (context) => ({
 });
 
 const KINDS: readonly Kind[] = [
-  ...[crash, crashAtCommit, partition, refereeLost, lossy, slow, clockSet, diskFull, leave, copy],
+  crash,
+  crashAtCommit,
+  partition,
+  refereeLost,
+  lossy,
+  slow,
+  clockSet,
+  diskFull,
+  leave,
+  copy,
 ];
 
 /** A referee that misses ten probes loses its matches. */
@@ -189,15 +221,23 @@ const toOtherReferee: PlanKind = ({ random, plan }) => {
   const disturbances: readonly Disturbance[] = [
     ...machines.map(
       (machine): Disturbance => ({
-        ...{ type: "late copies", at: 0, ms: at + MAX_CUT_MS, machine },
-        ...{ share: 0.5, delayMs: MAX_COPY_MS },
+        type: "late copies",
+        at: 0,
+        ms: at + MAX_CUT_MS,
+        machine,
+        share: 0.5,
+        delayMs: MAX_COPY_MS,
       }),
     ),
     { type: "partition", at, ms: random.int(MIN_CUT_MS, MAX_CUT_MS), between: [cut, MANAGER], isSilent: false },
   ];
   return {
-    ...{ ...rest, referees, players, disturbances },
-    ...{ managers: 1, withoutSockets: [MANAGER, ...machines] },
+    ...rest,
+    referees,
+    players,
+    disturbances,
+    managers: 1,
+    withoutSockets: [MANAGER, ...machines],
   };
 };
 
@@ -210,8 +250,14 @@ const toSameReferee: PlanKind = ({ random, plan }) => {
   const message = program === "league.v1" ? "GAME_END" : "GAME_OVER";
   const downMs = random.int(MIN_DOWN_MS, MAX_DOWN_MS);
   return {
-    ...{ seed: plan.seed, game: plan.game, referees: 1, players: ["well", "well"], contacts: [program] },
-    ...{ managers: 1, withoutSockets: plan.withoutSockets, matchMs: SHORT_MATCH_MS },
+    seed: plan.seed,
+    game: plan.game,
+    referees: 1,
+    players: ["well", "well"],
+    contacts: [program],
+    managers: 1,
+    withoutSockets: plan.withoutSockets,
+    matchMs: SHORT_MATCH_MS,
     disturbances: [{ type: "crash at message", at: 0, machine: playerName(0), message, count: 1, afterMs: 0, downMs }],
   };
 };
@@ -254,7 +300,9 @@ function withSeveralManagers(plan: Plan, random: Random): Plan {
   const disturbances = [...plan.disturbances.map((one) => toManager(one, anyManager)), ...added];
   return {
     ...plan,
-    ...{ managers, capacity: random.int(1, 3), disturbances: disturbances.sort((a, b) => a.at - b.at) },
+    managers,
+    capacity: random.int(1, 3),
+    disturbances: disturbances.sort((a, b) => a.at - b.at),
   };
 }
 
@@ -274,28 +322,49 @@ type ManagerKind = (random: Random, anyManager: () => string) => Disturbance;
 const start = (random: Random): number => random.int(0, DISTURBANCES_MS);
 
 const managerCrash: ManagerKind = (random, anyManager) => ({
-  ...{ type: "crash", at: start(random), machine: anyManager(), downMs: random.int(0, 8_000) },
+  type: "crash",
+  at: start(random),
+  machine: anyManager(),
+  downMs: random.int(0, 8_000),
 });
 const managerCrashAtCommit: ManagerKind = (random, anyManager) => ({
-  ...{ type: "crash at commit", at: start(random), machine: anyManager(), downMs: random.int(0, 8_000) },
+  type: "crash at commit",
+  at: start(random),
+  machine: anyManager(),
+  downMs: random.int(0, 8_000),
   isCommitted: random.next() < 0.5,
 });
 const stop: ManagerKind = (random, anyManager) => ({
-  ...{ type: "stop", at: start(random), ms: random.int(100, 10_000), machine: anyManager() },
+  type: "stop",
+  at: start(random),
+  ms: random.int(100, 10_000),
+  machine: anyManager(),
 });
 const cut: ManagerKind = (random, anyManager) => ({
-  ...{ type: "partition", at: start(random), ms: random.int(100, 10_000), between: [anyManager(), DATABASE] },
+  type: "partition",
+  at: start(random),
+  ms: random.int(100, 10_000),
+  between: [anyManager(), DATABASE],
   isSilent: random.next() < 0.5,
 });
 const databaseCrash: ManagerKind = (random) => ({
-  ...{ type: "database crash", at: start(random), downMs: random.int(0, 5_000) },
+  type: "database crash",
+  at: start(random),
+  downMs: random.int(0, 5_000),
 });
 const commitFaults: ManagerKind = (random, anyManager) => ({
-  ...{ type: "commit faults", at: start(random), ms: random.int(100, 8_000), machine: anyManager() },
+  type: "commit faults",
+  at: start(random),
+  ms: random.int(100, 8_000),
+  machine: anyManager(),
   share: random.next(),
 });
 const slowDatabase: ManagerKind = (random) => ({
-  ...{ type: "slow", at: start(random), ms: random.int(100, 8_000), machine: DATABASE, delayMs: random.int(10, 1_000) },
+  type: "slow",
+  at: start(random),
+  ms: random.int(100, 8_000),
+  machine: DATABASE,
+  delayMs: random.int(10, 1_000),
 });
 
 const MANAGER_KINDS: readonly ManagerKind[] = [
@@ -345,8 +414,11 @@ const unknownCommits: Situation = (plan, random) => {
   const several = withSeveralManagers(plan, random);
   const faults = managerNames(several.managers).map(
     (machine): Disturbance => ({
-      ...{ type: "commit faults", at: random.int(1_000, 2_500), ms: random.int(3_000, 5_000) },
-      ...{ machine, share: 0.5 },
+      type: "commit faults",
+      at: random.int(1_000, 2_500),
+      ms: random.int(3_000, 5_000),
+      machine,
+      share: 0.5,
     }),
   );
   return { ...several, disturbances: faults };
@@ -378,7 +450,11 @@ const managerWithoutReferees: Situation = (plan, random) => {
 const slowReferee: Situation = (plan, random) => {
   const at = random.int(2_000, DISTURBANCES_MS);
   return {
-    ...{ ...plan, referees: 3, capacity: 1, players: ["slow", "well", "slow", "well"], format: undefined },
+    ...plan,
+    referees: 3,
+    capacity: 1,
+    players: ["slow", "well", "slow", "well"],
+    format: undefined,
     disturbances: [
       { type: "crash", at, machine: MANAGER, downMs: random.int(0, 300) },
       { type: "crash", at, machine: refereeName(0), downMs: random.int(5_500, 8_000) },
@@ -388,10 +464,16 @@ const slowReferee: Situation = (plan, random) => {
 
 /** A silent player is killed when it is asked for a move, and is back when most of the time of its turn is over. */
 const silentAfterCrash: Situation = (plan, random) => ({
-  ...{ ...plan, players: plan.players.with(0, "silent") },
+  ...plan,
+  players: plan.players.with(0, "silent"),
   disturbances: [
     {
-      ...{ type: "crash at message", at: 0, machine: playerName(0), message: "MOVE_REQUEST", count: 1, afterMs: 0 },
+      type: "crash at message",
+      at: 0,
+      machine: playerName(0),
+      message: "MOVE_REQUEST",
+      count: 1,
+      afterMs: 0,
       downMs: random.int(20_000, 25_000),
     },
   ],
@@ -399,28 +481,39 @@ const silentAfterCrash: Situation = (plan, random) => ({
 
 /** A player of a dialect receives its messages late, so that it has not acknowledged the result of its match when a native player has. */
 const lateAcknowledgement: Situation = (plan) => ({
-  ...{
-    ...plan,
-    players: ["well", "well"],
-    contacts: [DIALECT_PROGRAMS[Number(plan.seed) % DIALECT_PROGRAMS.length]] as Contact[],
-  },
+  ...plan,
+  players: ["well", "well"],
+  contacts: [DIALECT_PROGRAMS[Number(plan.seed) % DIALECT_PROGRAMS.length]] as Contact[],
   disturbances: [{ type: "slow", at: 0, ms: 30_000, machine: playerName(0), delayMs: 2_000 }],
 });
 
 /** The connections of players with inboxes break while they play. */
 const brokenPolls: Situation = (plan, random) => ({
-  ...{ ...plan, players: plan.players.map(() => "well"), contacts: plan.players.map(() => "inbox") },
+  ...plan,
+  players: plan.players.map(() => "well"),
+  contacts: plan.players.map(() => "inbox"),
   disturbances: plan.players.map((_, n) => ({
-    ...{ type: "lossy", at: random.int(1_000, 2_000), ms: 6_000, machine: playerName(n), share: 0.4 },
+    type: "lossy",
+    at: random.int(1_000, 2_000),
+    ms: 6_000,
+    machine: playerName(n),
+    share: 0.4,
   })),
 });
 
 /** The clocks of the referees are set forward again and again while a player that was killed at a request is called again. */
 const clocksSetDuringCalls: Situation = (plan, random) => ({
-  ...{ ...plan, players: plan.players.map(() => "well"), contacts: undefined },
+  ...plan,
+  players: plan.players.map(() => "well"),
+  contacts: undefined,
   disturbances: [
     {
-      ...{ type: "crash at message", at: 0, machine: playerName(0), message: "MOVE_REQUEST", count: 2, afterMs: 0 },
+      type: "crash at message",
+      at: 0,
+      machine: playerName(0),
+      message: "MOVE_REQUEST",
+      count: 2,
+      afterMs: 0,
       downMs: random.int(4_000, 8_000),
     },
     ...Array.from({ length: 2 * CLOCKS_SET }, (_, n): Disturbance => {
@@ -433,7 +526,9 @@ const CLOCKS_SET = 12;
 
 /** The referees are killed while their slow players have not yet chosen. When they are back, they ask these players again. */
 const openTurnsAfterCrash: Situation = (plan, random) => ({
-  ...{ ...plan, game: { id: "even_odd.v1", options: {} }, contacts: undefined },
+  ...plan,
+  game: { id: "even_odd.v1", options: {} },
+  contacts: undefined,
   players: plan.players.map((_, n) => (n % 2 === 0 ? "slow" : "well")),
   disturbances: Array.from({ length: plan.referees }, (_, n): Disturbance => {
     const at = random.int(3_000, DISTURBANCES_MS);
@@ -442,8 +537,16 @@ const openTurnsAfterCrash: Situation = (plan, random) => ({
 });
 
 const SITUATIONS: readonly Situation[] = [
-  ...[stoppedReferee, unknownCommits, databaseOutage, managerWithoutReferees, slowReferee, silentAfterCrash],
-  ...[lateAcknowledgement, brokenPolls, clocksSetDuringCalls, openTurnsAfterCrash],
+  stoppedReferee,
+  unknownCommits,
+  databaseOutage,
+  managerWithoutReferees,
+  slowReferee,
+  silentAfterCrash,
+  lateAcknowledgement,
+  brokenPolls,
+  clocksSetDuringCalls,
+  openTurnsAfterCrash,
 ];
 
 const SHARE_WITH_INBOXES = 0.2;
@@ -597,12 +700,13 @@ function withCrashesInMatches(plan: Plan, random: Random): Plan {
     const call = isClassroom ? (game.id === "even_odd.v1" ? MOVE_CALLS.evenOdd : MOVE_CALLS.other) : MOVE_CALLS.native;
     return [
       {
-        ...{ type: "crash at message", at: random.int(0, DISTURBANCES_MS / 2), machine: playerName(n), message: call },
-        ...{
-          count: random.int(2, 6),
-          afterMs: random.next() < 0.5 ? 0 : random.int(1, 80),
-          downMs: random.int(0, 2_000),
-        },
+        type: "crash at message",
+        at: random.int(0, DISTURBANCES_MS / 2),
+        machine: playerName(n),
+        message: call,
+        count: random.int(2, 6),
+        afterMs: random.next() < 0.5 ? 0 : random.int(1, 80),
+        downMs: random.int(0, 2_000),
       },
     ];
   });

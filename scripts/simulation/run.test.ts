@@ -21,7 +21,12 @@ const PLAN: Plan = {
 };
 
 const callOf = (tool: OperatorCall["tool"], more: Partial<OperatorCall> = {}): OperatorCall => ({
-  ...{ operator: 1, tool, at: 0, after: "start", isEnvelope: false, isForged: false },
+  operator: 1,
+  tool,
+  at: 0,
+  after: "start",
+  isEnvelope: false,
+  isForged: false,
   ...more,
 });
 

@@ -113,7 +113,9 @@ export async function recordMessages(
       onRequest: (request) => sent.onRequest(world.scheduler.now(), request),
       onAnswer: (request, reply) => sent.onAnswer(world.scheduler.now(), request, reply),
       onCommitted: checker.onCommitted,
-      ...{ onProcess: () => {}, onView: () => {}, trace: () => {} },
+      onProcess: () => {},
+      onView: () => {},
+      trace: () => {},
     },
     choice,
   );

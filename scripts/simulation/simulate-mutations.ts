@@ -25,7 +25,8 @@ const project = join(import.meta.dirname, "../..");
 /** Runs the simulation in a folder with a copy of the project. Resolves with its output. Rejects if it does not end by itself. */
 async function simulate(folder: string, ...args: readonly string[]): Promise<string> {
   const child = spawn(process.execPath, ["scripts/simulation/simulate.ts", ...args], {
-    ...{ cwd: folder, stdio: ["ignore", "pipe", "pipe"] },
+    cwd: folder,
+    stdio: ["ignore", "pipe", "pipe"],
   });
   const [out, error] = await Promise.all([text(child.stdout), text(child.stderr)]);
   if (!/^(\d+ passed|failed)$/m.test(out)) throw new Error(`the simulation has ended with an error: ${error}`);

@@ -98,7 +98,8 @@ async function called(
   token?: unknown,
 ): Promise<ToolAnswer | null> {
   const about = {
-    ...{ messageId: self.ids.uuid(), at: self.clock.iso() },
+    messageId: self.ids.uuid(),
+    at: self.clock.iso(),
     ...(typeof token === "string" && { authToken: token }),
   };
   const sent = tool === "league_message" ? newEnvelope(type, "player:visitor", args, about) : args;

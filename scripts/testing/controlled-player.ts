@@ -33,11 +33,15 @@ export interface ControlledPlayer {
 }
 
 const Invitation = z.object({
-  ...{ match_id: z.string(), your_role: z.string(), bot_seed: z.string() },
+  match_id: z.string(),
+  your_role: z.string(),
+  bot_seed: z.string(),
   roles: z.record(z.string(), z.string()),
 });
 const Message = z.object({
-  ...{ type: z.string(), message_id: z.string(), auth_token: z.string().optional() },
+  type: z.string(),
+  message_id: z.string(),
+  auth_token: z.string().optional(),
   payload: z.record(z.string(), z.unknown()),
 });
 const MoveRequest = z.object({ match_id: z.string(), tick: z.int() });
@@ -95,7 +99,9 @@ export async function controlledPlayer(
   const { player_id, auth_token } = Registered.parse(JSON.parse(registered.text).payload);
   id = player_id;
   return {
-    ...{ id, token: auth_token, received },
+    id,
+    token: auth_token,
+    received,
     invitation: () => until(() => invitation),
     receives: async (type, count = 1) =>
       void (await until(() => received.filter((one) => one.type === type).length >= count || null)),

@@ -5,9 +5,16 @@ import { codeOf, isTestCode, valueImports } from "./capabilities.ts";
 
 /** Folders whose functions depend only on their arguments: games, sessions, messages, and the decisions of the manager. */
 export const PURE_FOLDERS = [
-  ...["shared/lib", "shared/statistics", "shared/games", "shared/session", "shared/formats", "shared/standings"],
+  "shared/lib",
+  "shared/statistics",
+  "shared/games",
+  "shared/session",
+  "shared/formats",
+  "shared/standings",
   "shared/protocol",
-  ...["league-manager/league", "league-manager/agents", "league-manager/commands"],
+  "league-manager/league",
+  "league-manager/agents",
+  "league-manager/commands",
 ] as const;
 
 /** Libraries without effects. */

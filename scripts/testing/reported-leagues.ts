@@ -61,7 +61,8 @@ export async function startReportedLeagues(
   const config = Config.parse({
     manager: managerConfig,
     leagues: leagues.map(({ players, missing = 0, results: _, ...league }) => ({
-      ...{ format: "round-robin", min_players: Math.max(2, players.length + missing) },
+      format: "round-robin",
+      min_players: Math.max(2, players.length + missing),
       ...league,
     })),
   });
@@ -172,7 +173,10 @@ async function concurrently(count: number, call: (index: number) => Promise<unkn
 
 async function register(url: string, name: string, game: string, leagueId: string, endpoint: string): Promise<void> {
   const request = {
-    ...{ display_name: name, game_types: [game], league_ids: [leagueId], announcements: false },
+    display_name: name,
+    game_types: [game],
+    league_ids: [leagueId],
+    announcements: false,
     contact_endpoint: `${endpoint}/${leagueId}/${encodeURIComponent(name)}`,
   };
   const { payload } = await call(url, "league_message", newEnvelope("PLAYER_REGISTER_REQUEST", "player:new", request));

@@ -14,7 +14,12 @@ const SHORT: Readonly<Record<string, object>> = {
 
 const QUIET: Disturbances = {};
 const ALL: Disturbances = {
-  ...{ leave: 0.03, lateEntry: 0.03, forfeit: 0.1, doubleForfeit: 0.05, abort: 0.05, annul: 0.05 },
+  leave: 0.03,
+  lateEntry: 0.03,
+  forfeit: 0.1,
+  doubleForfeit: 0.05,
+  abort: 0.05,
+  annul: 0.05,
 };
 const DISTURBANCES: Readonly<Record<string, Disturbances>> = {
   "no disturbances": QUIET,
@@ -35,7 +40,11 @@ const SOME_COUNTS = [2, 3, 4, 7, 8, 11, 16];
 const leagueOf = (format: Format, more: Partial<SimulatedLeague> = {}): SimulatedLeague => ({
   format,
   options: format.options.parse(SHORT[format.id] ?? {}),
-  ...{ playerCount: 8, roleCount: 2, slots: 4, seed: "contract", disturbances: QUIET },
+  playerCount: 8,
+  roleCount: 2,
+  slots: 4,
+  seed: "contract",
+  disturbances: QUIET,
   ...more,
 });
 

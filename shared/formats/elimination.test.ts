@@ -264,7 +264,10 @@ describe("the bracket of an elimination", () => {
         { from: { seed: 1 }, playerId: "P001", isEmpty: false },
         { from: { seed: 4 }, playerId: null, isEmpty: true },
       ],
-      ...{ matchIds: [], decidedBy: "bye", winner: "P001", loser: null },
+      matchIds: [],
+      decidedBy: "bye",
+      winner: "P001",
+      loser: null,
     });
     expect(start?.rounds[2]?.ties[0]?.slots).toEqual([
       { from: { winnerOf: "W1-1" }, playerId: "P001", isEmpty: false },

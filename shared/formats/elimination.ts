@@ -59,7 +59,11 @@ function eliminationRules<Options extends BracketRules>(
   const planned = (view: LeagueView, options: Options) => planOf(seedsOf(view, options).length, options);
   const bracket = (view: LeagueView, options: Options) => bracketOf(view, planned(view, options), options);
   return {
-    ...{ extendable: [], roles: "two", opensRounds: "in_order", byePoints: 0, tieBreaks: ["points", "wins"] },
+    extendable: [],
+    roles: "two",
+    opensRounds: "in_order",
+    byePoints: 0,
+    tieBreaks: ["points", "wins"],
     takesLateEntries: () => false,
     bracket,
     next: (view, _slots, options) => nextOfBracket(view, bracket(view, options), options),
@@ -285,7 +289,12 @@ function slotOf({ seeds, results }: Reader, from: Source): BracketSlot {
 }
 
 const undecided = ({ id }: PlannedTie, slots: Slots, matches: readonly FormatMatch[]): BracketTie => ({
-  ...{ id, slots, matchIds: matches.map(({ matchId }) => matchId), decidedBy: null, winner: null, loser: null },
+  id,
+  slots,
+  matchIds: matches.map(({ matchId }) => matchId),
+  decidedBy: null,
+  winner: null,
+  loser: null,
 });
 
 /** Decides a tie of a round that is reached. `start` is the index of the first round of the league in which the players can have got further. */

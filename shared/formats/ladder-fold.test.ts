@@ -7,7 +7,12 @@ import { type Disturbances, playLeague } from "./testing/play-league.ts";
 
 const OPTIONS = ladder.options.parse({ matches: 1_000_000 });
 const DISTURBANCES: Disturbances = {
-  ...{ leave: 0.02, lateEntry: 0.03, forfeit: 0.1, doubleForfeit: 0.05, abort: 0.1, annul: 0.1 },
+  leave: 0.02,
+  lateEntry: 0.03,
+  forfeit: 0.1,
+  doubleForfeit: 0.05,
+  abort: 0.1,
+  annul: 0.1,
 };
 const ANNULLED = { points: [], scores: [], termination: "aborted" } as const;
 
@@ -32,9 +37,7 @@ type RunningView = LeagueView & { readonly rounds: SharedList<FormatRound> };
 /** The views of a league with disturbances. They share the rounds that are equal. */
 function viewsOf(seed: string): readonly RunningView[] {
   const league = { format: ladder, options: ladder.options.parse({ matches: 80 }), disturbances: DISTURBANCES };
-  return playLeague({ ...league, ...{ playerCount: 7, roleCount: 2, slots: 3, seed } }).map(
-    ({ view }) => view as RunningView,
-  );
+  return playLeague({ ...league, playerCount: 7, roleCount: 2, slots: 3, seed }).map(({ view }) => view as RunningView);
 }
 
 /** The view after the annulment of the matches of a round, which is mostly not the last one. */
@@ -65,7 +68,8 @@ function countedRound(index: number, players: readonly string[], reads: number[]
   const outcome = isOpen ? null : ({ points, scores: points, termination: "normal" } as const);
   const matches = [{ matchId: `R${index + 1}M1`, players, outcome }];
   return {
-    ...{ roundId: index + 1, byes: [] },
+    roundId: index + 1,
+    byes: [],
     get matches() {
       reads.push(index);
       return matches;

@@ -17,7 +17,8 @@ function play(playerCount: number, slots: number, options: object = {}, more: Pa
     seed: "l",
   };
   return playLeague({
-    ...{ ...league, disturbances: {} },
+    ...league,
+    disturbances: {},
     play: (players, random) => {
       const [one = 0, two = 0] = players.map(place);
       return random.next() < 1 / (1 + 2 ** (one - two)) ? [3, 0] : [0, 3];

@@ -249,13 +249,23 @@ const addPairing = (fold: LadderFold, players: readonly [string, string]): void 
   addMatch(fold as MutableFold, { players, outcome: null });
 
 const newFold = (): MutableFold => ({
-  ...{ climbers: new Map(), matchCount: 0, openCount: 0, skippedCount: 0 },
-  ...{ rounds: [], foldedRounds: 0, changes: [] },
+  climbers: new Map(),
+  matchCount: 0,
+  openCount: 0,
+  skippedCount: 0,
+  rounds: [],
+  foldedRounds: 0,
+  changes: [],
 });
 
 const newClimber = (playerId: string): MutableClimber => ({
-  ...{ playerId, roles: new Roles(), meetings: new Map() },
-  ...{ rating: START_RATING, lastOpponent: null, lastMatch: -1, isFree: true },
+  playerId,
+  roles: new Roles(),
+  meetings: new Map(),
+  rating: START_RATING,
+  lastOpponent: null,
+  lastMatch: -1,
+  isFree: true,
 });
 
 /** Undoes the rounds that are not the same objects in the view. Returns null if this is not possible or the players do not fit. */
@@ -303,7 +313,10 @@ function addMatch(fold: MutableFold, { players, outcome }: Pick<FormatMatch, "pl
 }
 
 const replacedOf = ({ rating, lastOpponent, lastMatch, isFree }: Replaced): Replaced => ({
-  ...{ rating, lastOpponent, lastMatch, isFree },
+  rating,
+  lastOpponent,
+  lastMatch,
+  isFree,
 });
 
 function seat(climber: MutableClimber, { playerId }: Climber, role: RoleIndex, matchNumber: number): void {

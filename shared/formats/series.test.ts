@@ -9,7 +9,10 @@ import { playLeague } from "./testing/play-league.ts";
 
 const players = (ids: string) => [...ids].map((playerId) => ({ playerId, enteredAfter: 0, hasLeft: false }));
 const leagueOf = (ids: string, rounds: readonly FormatRound[] = [], roleCount = 2): LeagueView => ({
-  ...{ seed: "s", roleCount, players: players(ids), rounds },
+  seed: "s",
+  roleCount,
+  players: players(ids),
+  rounds,
 });
 const pairings = (next: Next): readonly string[] =>
   typeof next === "string" ? [next] : next.rounds.map((round) => round.pairings.map((one) => one.join("")).join(" "));

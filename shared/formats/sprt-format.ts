@@ -93,7 +93,9 @@ function resultOf(view: LeagueView, options: SprtFormatOptions, nameOf: (playerI
   const count = pairs.reduce((sum, one) => sum + one, 0);
   return {
     state,
-    ...{ llr: rounded(numbers.llr), lower: rounded(numbers.lower), upper: rounded(numbers.upper) },
+    llr: rounded(numbers.llr),
+    lower: rounded(numbers.lower),
+    upper: rounded(numbers.upper),
     pairs,
     text: `${verdict()}: ${sprtText(numbers)} after ${counted(count, "pair")} of matches`,
   };

@@ -189,7 +189,10 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView, Seat>
     return { scores, reason };
   },
   viewState: ({ fen, turn, outcome, moves, ends_at, draw_offer }) => ({
-    ...{ fen, turn, outcome, moves },
+    fen,
+    turn,
+    outcome,
+    moves,
     ...(ends_at !== undefined && { ends_at }),
     ...(draw_offer !== undefined && { draw_offer }),
   }),

@@ -68,7 +68,11 @@ describe("kuhn_poker.v1, one hand", () => {
         const winner = payoff > 0 ? first : otherThan(first);
         const cards = line.endsWith("fold") ? null : { [first]: firstCard, [otherThan(first)]: otherCard };
         expect(state.previous_hands.at(-1)).toEqual({
-          ...{ hand, first, actions: line.split(" "), winner, cards },
+          hand,
+          first,
+          actions: line.split(" "),
+          winner,
+          cards,
           chips: Math.abs(payoff),
         });
         expect(state.scores[first] - before.scores[first]).toBe(payoff);

@@ -33,14 +33,22 @@ describe("the options of a game as fields of a form", () => {
     const info = { options: { sticks: "1 to 9: the sticks at the start; default: 5" } };
     expect(optionFields({ id: "nim.v1", info, options } as unknown as Game)).toEqual([
       {
-        ...{ name: "first_team", kind: "choice", label: "First team", help: "" },
+        name: "first_team",
+        kind: "choice",
+        label: "First team",
+        help: "",
         choices: [
           { value: "red_ones", label: "Red ones" },
           { value: "blue_ones", label: "Blue ones" },
         ],
       },
       {
-        ...{ name: "sticks", kind: "number", label: "Sticks", preset: 5, min: 1, max: 9 },
+        name: "sticks",
+        kind: "number",
+        label: "Sticks",
+        preset: 5,
+        min: 1,
+        max: 9,
         help: "1 to 9: the sticks at the start; default: 5",
       },
     ]);

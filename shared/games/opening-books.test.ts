@@ -265,8 +265,12 @@ describe("the order of openings", () => {
 describe("files of opening books", () => {
   it("the ending of the file names the format", () => {
     expect(["a.epd", "B.EPD", "x.fen", "y.pgn", "z.txt", "pgn"].map(bookKindOf)).toEqual([
-      ...["epd", "epd", "epd", "pgn"],
-      ...[null, null],
+      "epd",
+      "epd",
+      "epd",
+      "pgn",
+      null,
+      null,
     ]);
   });
 

@@ -8,7 +8,13 @@ test("compareIds sorts ids by their numbers, including numbers of three and more
 
 test("compareIds sorts ids with different prefixes, or with equal numbers, in string order", () => {
   expect(["REF02", "P10", "p1", "P1", "Z", "P01", "É"].sort(compareIds)).toEqual([
-    ...["P01", "P1", "P10", "REF02", "Z", "p1", "É"],
+    "P01",
+    "P1",
+    "P10",
+    "REF02",
+    "Z",
+    "p1",
+    "É",
   ]);
 });
 

@@ -26,9 +26,21 @@ const Sample = z.strictObject({
   checked: z.string().refine((text) => text === "yes"),
 });
 const valid = {
-  ...{ name: "Ann", port: 1, ratio: 1, step: 5, isOpen: true, kind: "agent", protocol: "league.v2", move: 1 },
-  ...{ player: "x", seats: [{ kind: "human" }, { kind: "human" }], id: "8f14e45f-ceea-467f-a9b3-1f6f9a5b0f0e" },
-  ...{ at: "2026-01-31T12:00:00Z", color: "#ffffff", secret: "x", checked: "yes" },
+  name: "Ann",
+  port: 1,
+  ratio: 1,
+  step: 5,
+  isOpen: true,
+  kind: "agent",
+  protocol: "league.v2",
+  move: 1,
+  player: "x",
+  seats: [{ kind: "human" }, { kind: "human" }],
+  id: "8f14e45f-ceea-467f-a9b3-1f6f9a5b0f0e",
+  at: "2026-01-31T12:00:00Z",
+  color: "#ffffff",
+  secret: "x",
+  checked: "yes",
 };
 
 describe.each([

@@ -202,8 +202,12 @@ describe("newEnvelope", () => {
   test.each([messageId, systemIds.uuid()])("has the message id %s and the time of its options", (id) => {
     const envelope = newEnvelope("ACK", "player:P01", {}, { messageId: id, at });
     expect(envelope).toEqual({
-      ...{ protocol: PROTOCOL, message_id: id, timestamp: at },
-      ...{ type: "ACK", sender: "player:P01", payload: {} },
+      protocol: PROTOCOL,
+      message_id: id,
+      timestamp: at,
+      type: "ACK",
+      sender: "player:P01",
+      payload: {},
     });
     expect(Envelope.parse(envelope)).toEqual(envelope);
   });

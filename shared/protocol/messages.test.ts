@@ -15,12 +15,23 @@ import {
 
 const match = { league_id: "rps", match_id: "R1M1", round_id: 1, epoch: 1 };
 const START = {
-  ...{ ...match, game: "rps.v1", options: {}, seed: "s", timeouts: { join_ms: 1, move_ms: 1, game_over_ms: 1 } },
+  ...match,
+  game: "rps.v1",
+  options: {},
+  seed: "s",
+  timeouts: { join_ms: 1, move_ms: 1, game_over_ms: 1 },
   roles: { a: { player_id: "P01", endpoint: "http://a", match_token: "t" } },
 };
 const RESULT = {
-  ...{ ...match, winner: null, final_scores: {}, match_points: {}, termination: "aborted", reason: "", faults: [] },
-  ...{ log_head: "", log: [] },
+  ...match,
+  winner: null,
+  final_scores: {},
+  match_points: {},
+  termination: "aborted",
+  reason: "",
+  faults: [],
+  log_head: "",
+  log: [],
 };
 const FAULT = { player_id: "P01", role: "a", cause: "timeout", detail: "" };
 const REQUEST = { ...match, tick: 0, your_role: "a", game_state: {}, time_limit_seconds: 1, deadline: "" };

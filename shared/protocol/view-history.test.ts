@@ -16,12 +16,14 @@ it("the path of a list has one to five names, and at least one element is left o
   expect(isValid({ list: ["series", "previous_rounds"], from: 1 })).toBe(true);
   expect(isValid({ list: ["a", "b", "c", "d", "e"], from: 1 })).toBe(true);
   const invalid = [
-    ...[
-      { list: [], from: 1 },
-      { list: ["a", "b", "c", "d", "e", "f"], from: 1 },
-      { list: "rounds", from: 1 },
-    ],
-    ...[{ list: ["rounds"], from: 0 }, { list: ["rounds"], from: 1.5 }, { list: ["rounds"] }, "rounds", 1],
+    { list: [], from: 1 },
+    { list: ["a", "b", "c", "d", "e", "f"], from: 1 },
+    { list: "rounds", from: 1 },
+    { list: ["rounds"], from: 0 },
+    { list: ["rounds"], from: 1.5 },
+    { list: ["rounds"] },
+    "rounds",
+    1,
   ];
   expect(invalid.filter(isValid)).toEqual([]);
 });

@@ -49,9 +49,15 @@ const SECURITY_HEADERS: HelmetOptions = {
   contentSecurityPolicy: {
     useDefaults: false,
     directives: {
-      ...{ defaultSrc: ["'none'"], scriptSrc: ["'self'"], workerSrc: ["'self'"], styleSrc: ["'self'"] },
-      ...{ imgSrc: ["'self'", "data:"], connectSrc: ["'self'"] },
-      ...{ baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] },
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      workerSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'", "data:"],
+      connectSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
     },
   },
   strictTransportSecurity: false,

@@ -250,5 +250,6 @@ export const permissionArgs = ({ net, read, write, env, memory_mb }: BotPermissi
   ...read.flatMap((path) => ["--allow-read", path]),
   ...write.flatMap((path) => ["--allow-write", path]),
   ...env.flatMap((name) => ["--allow-env", name]),
-  ...["--allow-memory", String(memory_mb)],
+  "--allow-memory",
+  String(memory_mb),
 ];

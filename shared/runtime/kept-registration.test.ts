@@ -17,7 +17,9 @@ test("an agent registers again each time that the manager has forgotten it", asy
         : newEnvelope("ACK", "league_manager:LM01", {}),
     );
   const kept = keepRegistered({
-    ...{ manager: "http://127.0.0.1:8000/mcp", signal: stopped.signal, timeoutMs: 1_000 },
+    manager: "http://127.0.0.1:8000/mcp",
+    signal: stopped.signal,
+    timeoutMs: 1_000,
     peers: { message } as unknown as Parameters<typeof keepRegistered>[0]["peers"],
     self: { clock, ids: systemIds, warn: (line: string) => void lines.push(line) } as unknown as Parameters<
       typeof keepRegistered

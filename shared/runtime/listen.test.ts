@@ -14,7 +14,9 @@ afterEach(() => vi.restoreAllMocks());
 function optionsWith(lines: string[], ports: readonly number[]): ListenOptions {
   return {
     log: pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(line) }),
-    ...{ host: "127.0.0.1", ports, isReady: () => true },
+    host: "127.0.0.1",
+    ports,
+    isReady: () => true,
     handler: async () => ({ status: 200, body: "{}" }),
     web: () => Promise.reject(),
   };

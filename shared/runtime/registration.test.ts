@@ -49,7 +49,11 @@ async function registering(
   const stopping = signal ?? new AbortController().signal;
   const token = acquireToken(self, tokenFile, "player:Ann", stopping);
   const registered = register({
-    ...{ peers, token, tokenFile, payload: {}, timeoutMs: 5_000 },
+    peers,
+    token,
+    tokenFile,
+    payload: {},
+    timeoutMs: 5_000,
     type: "PLAYER_REGISTER_REQUEST",
     sender: "player:Ann",
     manager: `http://127.0.0.1:${port}/mcp`,

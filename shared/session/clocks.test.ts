@@ -46,11 +46,16 @@ describe("a session with clocks", () => {
     );
   };
   const moved = (role: string, action: unknown, spentMs: number): Command => ({
-    ...{ type: "act", role, action, expectedTick: null, spentMs },
+    type: "act",
+    role,
+    action,
+    expectedTick: null,
+    spentMs,
   });
   const control = { initial_ms: 10_000, increment_ms: 500 };
   const lost = (role: string): Command => ({
-    ...{ type: "forfeit", faults: [{ role, ...clockFault(startClocks(control, [])) }] },
+    type: "forfeit",
+    faults: [{ role, ...clockFault(startClocks(control, [])) }],
   });
 
   test("has the initial time, the increments and the charges of its log", () => {

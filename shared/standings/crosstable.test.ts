@@ -3,7 +3,9 @@ import { cellText, crosstable } from "./crosstable.ts";
 
 const row = (player_id: string, rank: number, points: number) => ({ player_id, display_name: player_id, rank, points });
 const played = (matchId: string, players: readonly string[], points: readonly number[], termination = "normal") => ({
-  ...{ matchId, players, logHead: "head" },
+  matchId,
+  players,
+  logHead: "head",
   outcome: { points, termination: termination as "normal" | "forfeit" | "aborted" },
 });
 
@@ -13,7 +15,8 @@ test("the crosstable has the results of each pair by match, from the view of the
     { roundId: 2, matches: [played("R2M1", ["A", "B"], [1, 1])], byes: ["C"] },
     { roundId: 3, matches: [played("R3M1", ["C", "A"], [0, 3], "forfeit")], byes: ["B"] },
     {
-      ...{ roundId: 4, byes: ["A"] },
+      roundId: 4,
+      byes: ["A"],
       matches: [played("R4M1", ["B", "C"], [], "aborted"), { ...played("R4M2", ["B", "C"], []), outcome: null }],
     },
   ];

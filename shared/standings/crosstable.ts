@@ -48,7 +48,10 @@ export function crosstable(
     }
   }
   const players = standings.map(({ player_id, display_name, rank, points }) => ({
-    ...{ player_id, display_name, rank, points },
+    player_id,
+    display_name,
+    rank,
+    points,
   }));
   return { players, results };
 }

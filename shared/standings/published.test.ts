@@ -113,8 +113,13 @@ describe("the published standings of a tournament with 3 points for a win", () =
         ? []
         : [
             {
-              ...{ roundId: 1, points: points[cell] as number, share: share[cell] as number, seat: 0 },
-              ...{ opponents: [LIPPSTADT[column]?.[0] as string], isPlayed: true, isVoluntary: false },
+              roundId: 1,
+              points: points[cell] as number,
+              share: share[cell] as number,
+              seat: 0,
+              opponents: [LIPPSTADT[column]?.[0] as string],
+              isPlayed: true,
+              isVoluntary: false,
             },
           ],
     );

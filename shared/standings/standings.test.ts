@@ -99,7 +99,14 @@ describe("the order of the standings", () => {
 
   test("of players that share a rank is by player id, ascending, with numbers compared as numbers", () => {
     expect(order(["p1", "P100", "P99", "P10", "P2", "P1", "É", "Z"], [])).toEqual([
-      ...["P1", "P2", "P10", "P99", "P100", "Z", "p1", "É"],
+      "P1",
+      "P2",
+      "P10",
+      "P99",
+      "P100",
+      "Z",
+      "p1",
+      "É",
     ]);
   });
 

@@ -57,7 +57,10 @@ describe("Bradley-Terry ratings", () => {
 
   it("have the average 1500, and depend neither on the order of the players nor on that of the results", () => {
     const { strengths, results } = simulatedLeague(createRandom("order"), {
-      ...{ players: 9, spread: 200, games: 3, drawRate: 0.2 },
+      players: 9,
+      spread: 200,
+      games: 3,
+      drawRate: 0.2,
     });
     const names = [...strengths.keys()];
     const { ratings } = rateByBradleyTerry(names, results);
@@ -129,7 +132,10 @@ describe("Bradley-Terry ratings", () => {
 
   it("of 200 players are close to their strengths, within their intervals", () => {
     const { strengths, results } = simulatedLeague(createRandom("large"), {
-      ...{ players: 200, spread: 200, games: 4, drawRate: 0.2 },
+      players: 200,
+      spread: 200,
+      games: 4,
+      drawRate: 0.2,
     });
     const { ratings } = rateByBradleyTerry([...strengths.keys()], results);
     const average = [...strengths.values()].reduce((sum, strength) => sum + strength, 0) / 200;

@@ -110,8 +110,12 @@ function comparisons(rows: readonly RatingRow[], { compare }: Ratings): readonly
     rows.slice(i + 1, i + 1 + reach).map(({ player: other }): RatingComparison => {
       const { difference, error, superiority, isSignificant } = compare(player, other);
       return {
-        ...{ player, other, difference: rounded(difference, 10), error: rounded(error, 10) },
-        ...{ likelihood: rounded(superiority, 10_000), isSignificant },
+        player,
+        other,
+        difference: rounded(difference, 10),
+        error: rounded(error, 10),
+        likelihood: rounded(superiority, 10_000),
+        isSignificant,
       };
     }),
   );

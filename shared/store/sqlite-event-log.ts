@@ -73,8 +73,12 @@ function headReader(db: DatabaseSync): (stream: string) => Head {
     const row = selectHead.get(stream) as { number: number; seq: number | null; hash: string | null } | undefined;
     const { number = null, seq = null, hash = null } = row ?? {};
     return {
-      ...{ stream, number, version: seq === null ? 0 : seq + 1, hash: hash ?? GENESIS },
-      ...{ pendingAppends: 0, settled: Promise.resolve() },
+      stream,
+      number,
+      version: seq === null ? 0 : seq + 1,
+      hash: hash ?? GENESIS,
+      pendingAppends: 0,
+      settled: Promise.resolve(),
     };
   };
 }

@@ -47,7 +47,8 @@ export async function sitePage({
   const shown = PAGE_FILES[page].hasBoard ? (board ?? null) : null;
   const known: SiteSetup = { page, board: shown, games: factsOf(game ? [game] : knownGames()) };
   return documentOf({
-    ...{ title, styles },
+    title,
+    styles,
     attributes: ` data-worker="${worker}" data-pieces="${pieces}"${serverAttributes(servers)}`,
     head: `<script type="module" src="${main}"></script>\n${preloads}${refresh}`,
     body: `<div id="root">${content}</div>\n${setupElement({ ...known, ...setup })}`,

@@ -109,7 +109,16 @@ export const oneMatch = (): readonly NewLeagueEvent[] => [
   { type: "round_paired", round_id: 1, pairings: [{ match_id: "R1M1", players: ["P1", "P2"] }], byes: [] },
   { type: "round_opened", round_id: 1, absent: [] },
   {
-    ...{ type: "match_completed", match_id: "R1M1", epoch: 1, referee_id: null, termination: "forfeit" },
-    ...{ winner: null, final_scores: {}, match_points: {}, faults: [], log_head: "", reason: "shut_down" },
+    type: "match_completed",
+    match_id: "R1M1",
+    epoch: 1,
+    referee_id: null,
+    termination: "forfeit",
+    winner: null,
+    final_scores: {},
+    match_points: {},
+    faults: [],
+    log_head: "",
+    reason: "shut_down",
   },
 ];

@@ -32,7 +32,9 @@ export const EMPTY_STATE: ManagerState = {
 /** The settings of a round robin of rock-paper-scissors with the default options. */
 export const settingsOf = (leagueId: string, game = SETTINGS.game): LeagueSettings => ({
   ...SETTINGS,
-  ...{ leagueId, game, options: {} },
+  leagueId,
+  game,
+  options: {},
 });
 
 /** The token that an agent of this name proposes when it registers. */
@@ -122,7 +124,11 @@ export const alreadyRegistered = (subject: string): string =>
 
 /** A place that the config reserves for a player. */
 export const playerPlace = (id: string, name: string, endpoint: string | null = null): Place => ({
-  ...{ id, kind: "player", name, endpoint, startedByRun: null },
+  id,
+  kind: "player",
+  name,
+  endpoint,
+  startedByRun: null,
 });
 
 /** A policy that limits the league `rps` to this number of players. */

@@ -51,7 +51,12 @@ export const lost = (pairing: Pairing, code: "G002" | null = "G002"): MatchResul
 /** The report of a referee that aborted a match. */
 export const aborted = (pairing: Pairing, reason = "our fault"): MatchResult => ({
   ...identifiersOf(pairing),
-  ...{ winner: null, final_scores: {}, match_points: {}, faults: [], log: [], log_head: "" },
+  winner: null,
+  final_scores: {},
+  match_points: {},
+  faults: [],
+  log: [],
+  log_head: "",
   termination: "aborted",
   reason,
 });

@@ -10,7 +10,8 @@ import { ledgerOn } from "../../store/testing/ledger.ts";
 import { Referees } from "./referees.ts";
 
 const locatedAt = (address: string) => ({
-  ...{ contact_endpoint: `http://${address}:9000/mcp`, remoteAddress: address },
+  contact_endpoint: `http://${address}:9000/mcp`,
+  remoteAddress: address,
   game_types: ["rps.v1"],
 });
 
@@ -22,12 +23,12 @@ test("a match with a player on loopback is assigned only to referees at the curr
     rmSync(folder, { recursive: true });
   });
   const commands = [
-    ...[open("rps"), player("Ann", { port: 1 }), player("Bob", { port: 2 })],
-    ...[
-      referee("R1", locatedAt("203.0.113.50")),
-      referee("R2", locatedAt("203.0.113.60")),
-      referee("R3", locatedAt("127.0.0.1")),
-    ],
+    open("rps"),
+    player("Ann", { port: 1 }),
+    player("Bob", { port: 2 }),
+    referee("R1", locatedAt("203.0.113.50")),
+    referee("R2", locatedAt("203.0.113.60")),
+    referee("R3", locatedAt("127.0.0.1")),
     startLeague("rps", "seed"),
   ];
   for (const command of commands) expect(await ledger.execute<unknown>(command)).toMatchObject({ ok: true });

@@ -21,7 +21,11 @@ import { startTestAgent, type TestAgent } from "./agents.ts";
 import { type ManagerOptions, seedOf, startManager, type TestManager } from "./manager.ts";
 
 const POLICY: AdmissionPolicy = {
-  ...{ places: [], startWhen: "count", joinCode: null, operatorTokenHash: "", maxPlayers: new Map() },
+  places: [],
+  startWhen: "count",
+  joinCode: null,
+  operatorTokenHash: "",
+  maxPlayers: new Map(),
   allowedContacts: { hosts: [], endpoints: [] },
 };
 export interface TestLeagueOptions
@@ -176,7 +180,9 @@ export class TestLeague {
 
   #registrationContext(token: string) {
     return {
-      ...{ token: token || null, remoteAddress: "127.0.0.1", salt: "salt" },
+      token: token || null,
+      remoteAddress: "127.0.0.1",
+      salt: "salt",
       machineAddresses: new Set<string>(),
       newToken: sha256Hex(`${this.#agents.size}`).slice(0, 43),
     };
@@ -202,7 +208,9 @@ export async function startTestLeague({
   const folder = mkdtempSync(join(tmpdir(), "effects-"));
   const options: ManagerOptions = {
     ...more,
-    ...{ file: join(folder, "league-manager.sqlite"), clock: manualClock(), notices: [] },
+    file: join(folder, "league-manager.sqlite"),
+    clock: manualClock(),
+    notices: [],
     minPlayers: new Map(leagues.map((leagueId) => [leagueId, minPlayers])),
   };
   const league = new TestLeague(options, leagues, maxConcurrent, await startManager(options, leagues));

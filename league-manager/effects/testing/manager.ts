@@ -52,25 +52,24 @@ export async function startManager(options: ManagerOptions, leagueIds: readonly 
   await ledger.execute(openLeagues(leagueIds.map((leagueId) => ({ ...SETTINGS, leagueId, ...options.settings }))));
   const timeouts = Timeouts.parse({ default_ms: 2_000, ...options.timeouts });
   const effects = createEffects({
-    ...{
-      ledger: (options.ledger ?? ((real) => real))(ledger),
-      peers,
-      clock,
-      machineAddresses: () => new Set<string>(),
-      seedOf,
-      leagueSeedOf,
-      endpointFor: (_referee: unknown, endpoint: string) => endpoint,
-      log: options.log ?? openLog(null, "test"),
-    },
+    ledger: (options.ledger ?? ((real) => real))(ledger),
+    peers,
+    clock,
+    machineAddresses: () => new Set<string>(),
+    seedOf,
+    leagueSeedOf,
+    endpointFor: (_referee: unknown, endpoint: string) => endpoint,
+    log: options.log ?? openLog(null, "test"),
     notice: (message) => notices.push(message),
     timeouts,
     moveLimits: { ofLeague: () => timeouts.move_ms, ofPlayer: () => undefined },
-    leagueStart: { ...{ places: [], startWhen: "count", onStuck: () => {}, onWaiting: () => {} }, minPlayers },
+    leagueStart: { places: [], startWhen: "count", onStuck: () => {}, onWaiting: () => {}, minPlayers },
     ...options.effects,
   });
   effects.start();
   return {
-    ...{ ledger, effects },
+    ledger,
+    effects,
     async stop() {
       await effects.stop();
       await ledger.settled();

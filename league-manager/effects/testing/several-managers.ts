@@ -89,14 +89,22 @@ export class SeveralManagers {
     const peers = createPeers({ clock: systemClock });
     const timeouts = Timeouts.parse({ default_ms: 2_000 });
     const effects = createEffects({
-      ...{ ledger, clock, timeouts, seedOf, leagueSeedOf, peers: this.#recorded(peers, by) },
+      ledger,
+      clock,
+      timeouts,
+      seedOf,
+      leagueSeedOf,
+      peers: this.#recorded(peers, by),
       machineAddresses: () => new Set<string>(),
       endpointFor: (_referee, endpoint) => endpoint,
       log: openLog(null, "test"),
       notice: () => {},
       moveLimits: { ofLeague: () => timeouts.move_ms, ofPlayer: () => undefined },
       leagueStart: {
-        ...{ places: [], startWhen: "count", onStuck: () => {}, onWaiting: () => {} },
+        places: [],
+        startWhen: "count",
+        onStuck: () => {},
+        onWaiting: () => {},
         minPlayers: new Map(leagueIds.map((leagueId) => [leagueId, minPlayers])),
       },
       duties: {
@@ -120,7 +128,7 @@ export class SeveralManagers {
       await peers.close();
       await database.close();
     };
-    managers.push({ ...{ ledger, effects, database }, stop: () => (stopping ??= stop()) });
+    managers.push({ ledger, effects, database, stop: () => (stopping ??= stop()) });
   }
 
   /** Makes another manager the owner of all leagues. */

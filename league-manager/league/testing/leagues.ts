@@ -70,7 +70,9 @@ export const entered = (playerIds: readonly string[], settings = SETTINGS): read
 ];
 
 export const enter = (playerId: string, byOperator?: true): LeagueCommand => ({
-  ...{ type: "enter", playerId, nameCommitment: `name of ${playerId}` },
+  type: "enter",
+  playerId,
+  nameCommitment: `name of ${playerId}`,
   ...(byOperator && { byOperator }),
 });
 
@@ -151,7 +153,10 @@ export const unplayed = ({ leagueId }: League, { matchId, roundId, epoch }: Matc
 
 /** Assigns a match to REF01. */
 export const assign = (matchId: string, epoch = 1): LeagueCommand => ({
-  ...{ type: "assign", matchId, epoch, refereeId: "REF01" },
+  type: "assign",
+  matchId,
+  epoch,
+  refereeId: "REF01",
 });
 
 /** Opens a round. `shutDown`: the players that are shut down, with the versions of their logs. */
@@ -161,7 +166,9 @@ export const open = (
   removed: readonly string[] = [],
 ): LeagueCommand => ({
   type: "open_round",
-  ...{ roundId, shutDown: new Map(Object.entries(shutDown)), removed: new Set(removed) },
+  roundId,
+  shutDown: new Map(Object.entries(shutDown)),
+  removed: new Set(removed),
 });
 
 /** Assigns a match and reports that the player in its first seat has won. */

@@ -51,7 +51,8 @@ function bracketDocument(context: DocumentContext, { league, query }: DocumentRe
   }));
   return {
     league: headerOf(context, league),
-    ...{ part, parts },
+    part,
+    parts,
     trees: trees.filter((tree) => tree.rounds.length > 0),
     winner: last?.winner ? show.playersOf(last.winner) : [],
   };

@@ -32,12 +32,17 @@ function crosstableDocument(context: DocumentContext, { league, query }: Documen
   const cells = cellsOf(league, rows, columns);
   return {
     league: headerOf(context, league),
-    ...{ row_page, column_page, pages },
+    row_page,
+    column_page,
+    pages,
     first_row: (row_page - 1) * size + 1,
     first_column: (column_page - 1) * size + 1,
     columns: isMirrored ? null : columns.map(({ player_id, display_name }) => ({ player_id, name: display_name })),
     rows: rows.map(({ player_id, display_name, rank, points }, index) => ({
-      ...{ player_id, name: display_name, rank, points },
+      player_id,
+      name: display_name,
+      rank,
+      points,
       cells: (cells[index]?.slice(isMirrored ? index + 1 : 0) ?? []).join(","),
     })),
   };

@@ -19,7 +19,9 @@ function operatorDocument(context: DocumentContext, { league }: DocumentRequest)
     league: headerOf(context, league),
     can: {
       start: status === "open" && entrants.size >= roles.length,
-      ...{ pause: isRunning && !isPaused, resume: isRunning && isPaused, end: isRunning && !isEnded },
+      pause: isRunning && !isPaused,
+      resume: isRunning && isPaused,
+      end: isRunning && !isEnded,
       add_player: status === "open" || (isRunning && !isEnded && acceptsLateEntries(league)),
       remove_player: status !== "completed" && entrants.size > 0,
       change_matches: isRunning && rounds.length > 0,

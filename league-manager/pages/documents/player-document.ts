@@ -74,8 +74,12 @@ async function playerDocument(
     ...page,
     player: playerRef(projections, playerId),
     state: playerState(league, playerId, projections.agent(playerId)),
-    ...{ rank: row?.rank ?? 0, points: row?.points ?? 0, played: row?.played ?? 0 },
-    ...{ wins: row?.wins ?? 0, draws: row?.draws ?? 0, losses: row?.losses ?? 0 },
+    rank: row?.rank ?? 0,
+    points: row?.points ?? 0,
+    played: row?.played ?? 0,
+    wins: row?.wins ?? 0,
+    draws: row?.draws ?? 0,
+    losses: row?.losses ?? 0,
     form: formOf(projections, league, matches, playerId),
     faults: [...matches.faults]
       .sort(([, one], [, other]) => other - one)
@@ -215,7 +219,9 @@ function rowOf(
   const partners = players.map((_, other) => other).filter((other) => other !== seat && !against.includes(other));
   const faults = outcome?.faults.filter(({ code }) => code) ?? [];
   return {
-    ...{ match_id: matchId, round_id: roundId, status: MATCH_STATUS[status] },
+    match_id: matchId,
+    round_id: roundId,
+    status: MATCH_STATUS[status],
     role: spoken(league.roles[seat] ?? ""),
     opponents: refsOf(projections, match, against),
     partners: refsOf(projections, match, partners),

@@ -23,7 +23,9 @@ const { log } = playSession(
 const views = { logOf: async () => log, seedOf: () => SEED };
 const league = { leagueId: "rps", roles: rps.roles, seedCommitment: "c" } as unknown as League;
 const match = {
-  ...{ matchId: "R1M1", epoch: 1, players: Object.values(PLAYERS) },
+  matchId: "R1M1",
+  epoch: 1,
+  players: Object.values(PLAYERS),
   outcome: { faults: [{ player_id: "P02", code: "G002", cause: "timeout", detail: "no answer" }] },
 } as unknown as Match;
 
@@ -46,7 +48,10 @@ it("an error of the bot is a failed request for a move, and its envelope is not 
   const [created] = log;
   const before = { ...views, logOf: async () => (created ? [created] : []) };
   expect(await exchangeOf(before, league, lost, "P02")).toMatchObject({
-    ...{ step: 0, request: "a move", detail: "the bot threw an error", answer: "an error instead of a move" },
+    step: 0,
+    request: "a move",
+    detail: "the bot threw an error",
+    answer: "an error instead of a move",
   });
   expect(answerOf(fault)).toBeNull();
   expect(answerOf({ ...fault, cause: "bad_reply" })).toBe(answer);

@@ -20,7 +20,12 @@ const read = async (playerId: string, query = ""): Promise<PlayerDocument> => {
 };
 
 const times = (ms: number, more: object = {}) => ({
-  ...{ turns: 2, median_ms: ms, p95_ms: 2 * ms, max_ms: 3 * ms, max_tick: 1, invalid: 0 },
+  turns: 2,
+  median_ms: ms,
+  p95_ms: 2 * ms,
+  max_ms: 3 * ms,
+  max_tick: 1,
+  invalid: 0,
   ...more,
 });
 
@@ -41,7 +46,12 @@ it("a player's page has its results, its answer times and its faults with the la
   const loser = await read("P02");
   expect(loser).toMatchObject({
     player: { player_id: "P02", name: "P02" },
-    ...{ rank: 2, points: 0, played: 2, wins: 0, draws: 0, losses: 2 },
+    rank: 2,
+    points: 0,
+    played: 2,
+    wins: 0,
+    draws: 0,
+    losses: 2,
     form: [
       { match_id: "R1M1", mark: "loss" },
       { match_id: "R2M1", mark: "loss" },

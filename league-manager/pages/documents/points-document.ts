@@ -31,7 +31,10 @@ function pointsDocument(context: DocumentContext, { league, query }: DocumentReq
     unit: isByMatches ? "matches" : "rounds",
     positions,
     series: shown.map(({ player_id, display_name, rank, points }, index) => ({
-      ...{ player_id, name: display_name, rank, points },
+      player_id,
+      name: display_name,
+      rank,
+      points,
       values: valuesAt(positions, lines[index] ?? [0]),
     })),
     total: all.length,

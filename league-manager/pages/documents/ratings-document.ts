@@ -36,7 +36,9 @@ async function ratingsDocument(
   return {
     league: headerOf(context, league),
     ...page,
-    ...{ model, matches, first: first + 1 },
+    model,
+    matches,
+    first: first + 1,
     limit: hasRatings(league) ? null : MAX_RATED_PLAYERS,
     low: players.reduce((low, { rating, error }) => Math.min(low, rating - error), AVERAGE_RATING),
     high: players.reduce((high, { rating, error }) => Math.max(high, rating + error), AVERAGE_RATING),

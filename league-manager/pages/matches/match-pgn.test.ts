@@ -47,8 +47,14 @@ describe("pgnOfMatch", () => {
     const { tags, moves } = read(matchOf("f2f3 e7e5 g2g4 d8h4"));
     expect(moves).toBe(4);
     expect(tags).toMatchObject({
-      ...{ Event: "class", Round: "3", Date: "2025.01.01", White: "Ann 'A', Doe", Black: "Žofie \\\\" },
-      ...{ Result: "0-1", Termination: "normal", TimeControl: "-" },
+      Event: "class",
+      Round: "3",
+      Date: "2025.01.01",
+      White: "Ann 'A', Doe",
+      Black: "Žofie \\\\",
+      Result: "0-1",
+      Termination: "normal",
+      TimeControl: "-",
     });
   });
 

@@ -112,15 +112,17 @@ export class MatchRelay {
 
   #begin(key: string, leagueId: string, matchId: string): Watched {
     const watched: Watched = {
-      ...{ leagueId, matchId, frames: new Frames(), readers: new Set<() => void>(), ended: new AbortController() },
-      ...{
-        state: "connecting",
-        target: "",
-        isDropped: false,
-        retry: new AbortController(),
-        readAtMs: 0,
-        stopLinger: null,
-      },
+      leagueId,
+      matchId,
+      frames: new Frames(),
+      readers: new Set<() => void>(),
+      ended: new AbortController(),
+      state: "connecting",
+      target: "",
+      isDropped: false,
+      retry: new AbortController(),
+      readAtMs: 0,
+      stopLinger: null,
     };
     this.#watched.set(key, watched);
     this.#stopListening ??= this.#options.ledger.onCommit(() => {
@@ -362,7 +364,10 @@ function frameOf(view: MatchView, before: MatchView | undefined): Frame {
   const hasBoard = game?.info.board !== undefined;
   const moves = game && before ? movesOf(game, before.state, last_turn) : { last_action: null, moves: [] };
   return {
-    ...{ status, tick, to_act, ...moves },
+    status,
+    tick,
+    to_act,
+    ...moves,
     state: hasBoard ? state : null,
     board: hasBoard ? "" : board,
     // The reason of an abort may quote an error with addresses of the referee.

@@ -27,8 +27,12 @@ export const replayedGame = (
   roles: PlayedMatch["roles"],
   nameOf: (playerId: string) => string,
 ): Replay["game"] => ({
-  ...{ game_id: sessionId, template: game.id, name: game.info.name, your_role: "spectator" },
-  ...{ roles: game.roles, legal_actions: [] },
+  game_id: sessionId,
+  template: game.id,
+  name: game.info.name,
+  your_role: "spectator",
+  roles: game.roles,
+  legal_actions: [],
   players: Object.fromEntries(
     Object.entries(roles).map(([role, id]) => [role, { kind: "agent", name: nameOf(id), joined: true }] as const),
   ),
@@ -97,7 +101,9 @@ function frameOf(session: Session, moves: Moves): Frame {
   const { game, state, status, tick, turnClocks } = session;
   const view = viewOf(session, "spectator");
   return {
-    ...{ status, tick, ...moves },
+    status,
+    tick,
+    ...moves,
     to_act: status === "active" ? game.toAct(state) : [],
     state: game.info.board === undefined ? null : shownView(game.info, view),
     // A graphical board needs no text.

@@ -46,7 +46,13 @@ const result = {} as { push(id: string, view: unknown): void; end(): void };
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
 const view = (tick: number, more: object = {}) => ({
-  ...{ game_id: "s1", template: "chess.v1", status: "active", tick, to_act: ["white"], board: "text", result: null },
+  game_id: "s1",
+  template: "chess.v1",
+  status: "active",
+  tick,
+  to_act: ["white"],
+  board: "text",
+  result: null,
   state: { fen: tick === 0 ? START : AFTER_E4, turn: "white", outcome: null },
   last_turn: tick === 0 ? [] : [{ role: "white", action: "e2e4", tick: 0 }],
   ...more,
@@ -79,7 +85,12 @@ function relayed(maxCharacters?: number) {
     ...(maxCharacters && { maxCharacters }),
   });
   return {
-    ...{ relay, referee, clock, listeners, match, others },
+    relay,
+    referee,
+    clock,
+    listeners,
+    match,
+    others,
     commit: () => {
       for (const listener of listeners) listener({} as Commit);
     },
@@ -92,7 +103,8 @@ function follow(relay: MatchRelay, matchId = "R1M1") {
   const stop = relay.watch("class", matchId, () => wake());
   const read = () => relay.read("class", matchId);
   return {
-    ...{ stop, read },
+    stop,
+    read,
     async until(isTrue: (match: ReturnType<typeof read>) => boolean) {
       while (!isTrue(read())) await new Promise<void>((resolve) => (wake = resolve));
       return read();

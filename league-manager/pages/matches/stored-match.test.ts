@@ -20,8 +20,13 @@ const league = {
 
 const matchNumber = (number: number): Match =>
   ({
-    ...{ matchId: `R1M${number}`, roundId: 1, epoch: 1, players, status: "completed" },
-    ...{ logHead: log_head, outcome: outcomeOfResult(players, played) },
+    matchId: `R1M${number}`,
+    roundId: 1,
+    epoch: 1,
+    players,
+    status: "completed",
+    logHead: log_head,
+    outcome: outcomeOfResult(players, played),
   }) as unknown as Match;
 
 it("a check of many matches replays each of them once, and their steps are read again on demand", async () => {

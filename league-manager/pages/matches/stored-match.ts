@@ -77,7 +77,9 @@ export class StoredMatches {
     return {
       checked: {
         session: replayed.ok ? replayed.value.session.id : null,
-        ...{ entries: log.length, length: frames.length, last: frames.at(-1) ?? null },
+        entries: log.length,
+        length: frames.length,
+        last: frames.at(-1) ?? null,
         fault: faultOfResult(league, match, seed, result, replayed),
       },
       match: stored,

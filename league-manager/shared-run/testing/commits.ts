@@ -6,7 +6,11 @@ export const AT = "2026-01-01T00:00:00.000Z";
 
 /** Returns a commit with a new id. It is empty except for the given changes. */
 export const commitOf = (changes: Partial<NewCommit> = {}): NewCommit => ({
-  ...{ id: systemIds.uuid(), at: AT, appends: [], writes: [], jobs: { added: [], ended: [] } },
+  id: systemIds.uuid(),
+  at: AT,
+  appends: [],
+  writes: [],
+  jobs: { added: [], ended: [] },
   ...changes,
 });
 

@@ -75,7 +75,11 @@ function added<T>(set: Set<T>, listener: T): () => void {
 function begin(connection: ModelConnection, onLost: () => void, onLock: () => void): [Call, ModelTransaction] {
   const { server } = connection;
   const transaction: ModelTransaction = {
-    ...{ client: connection, isOpen: true, isCommitting: false, cancelTimer: () => {}, onLock },
+    client: connection,
+    isOpen: true,
+    isCommitting: false,
+    cancelTimer: () => {},
+    onLock,
   };
   const call: Call = new Call(
     connection,

@@ -29,7 +29,8 @@ export function modelRun(clock: Pick<Clock, "now" | "monotonic" | "after" | "eve
   };
   const databases: ModelDatabase[] = [];
   return {
-    ...{ server, fates },
+    server,
+    fates,
     async connect() {
       const database = modelDatabase(server, link, clock);
       databases.push(database);

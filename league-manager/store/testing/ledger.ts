@@ -71,16 +71,15 @@ export async function ledgerOn(
 }
 
 export const opened = (league_id: string, like?: string): NewLeagueEvent => ({
-  ...{
-    type: "opened",
-    league_id,
-    ...(like !== undefined && { like }),
-    run_id: "run",
-    game: "rps.v1",
-    roles: ["a", "b"],
-    options: {},
-  },
-  ...{ format: "round-robin", seed_commitment: "c" },
+  type: "opened",
+  league_id,
+  ...(like !== undefined && { like }),
+  run_id: "run",
+  game: "rps.v1",
+  roles: ["a", "b"],
+  options: {},
+  format: "round-robin",
+  seed_commitment: "c",
 });
 export const entered = (player_id: string): NewLeagueEvent => ({
   type: "player_entered",
@@ -88,16 +87,16 @@ export const entered = (player_id: string): NewLeagueEvent => ({
   name_commitment: "n",
 });
 export const registered = (agent_id: string, kind: Agent["kind"] = "player"): NewAgentEvent => ({
-  ...{
-    type: "registered",
-    agent_id,
-    kind,
-    name_commitment: "n",
-    game_types: [],
-    legal_actions: true,
-    round_results: true,
-  },
-  ...{ announcements: true, max_concurrent: 0, dialect: "native" },
+  type: "registered",
+  agent_id,
+  kind,
+  name_commitment: "n",
+  game_types: [],
+  legal_actions: true,
+  round_results: true,
+  announcements: true,
+  max_concurrent: 0,
+  dialect: "native",
 });
 export const profile = (agentId: string, name = agentId): Write => ({
   type: "profile",

@@ -186,7 +186,10 @@ export async function round(url: string, name: string, args: object, options: Ro
     },
     body: JSON.stringify(
       rpcRequest("tools/call", {
-        ...{ name, arguments: args, inputResponses, requestState },
+        name,
+        arguments: args,
+        inputResponses,
+        requestState,
         _meta: {
           "io.modelcontextprotocol/protocolVersion": "2026-07-28",
           "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },

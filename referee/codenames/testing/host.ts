@@ -46,8 +46,14 @@ const CodenamesAnswer = z.object({
   content: z.tuple([z.object({ text: z.string() })], z.unknown()),
   structuredContent: z
     .object({
-      ...{ status: text, winner: nullable, reason: nullable, game_id: text, game_token: text },
-      ...{ turns: z.int().default(0), board: text, history: text },
+      status: text,
+      winner: nullable,
+      reason: nullable,
+      game_id: text,
+      game_token: text,
+      turns: z.int().default(0),
+      board: text,
+      history: text,
     })
     .prefault({}),
 });
@@ -56,8 +62,12 @@ type CodenamesAnswer = z.infer<typeof CodenamesAnswer>;
 
 /** A resource as parsed JSON. Each resource of Codenames has some of these fields. */
 const CodenamesResource = z.looseObject({
-  ...{ game_id: text, board: text, role: nullable, player_type: nullable },
-  ...{ status: z.string().optional(), turns: z.array(z.unknown()).default([]) },
+  game_id: text,
+  board: text,
+  role: nullable,
+  player_type: nullable,
+  status: z.string().optional(),
+  turns: z.array(z.unknown()).default([]),
 });
 type CodenamesResource = z.infer<typeof CodenamesResource>;
 

@@ -30,7 +30,9 @@ export async function watchSocket(
 ): Promise<WatchedSocket> {
   const headers = token === null ? {} : { authorization: `Bearer ${token}` };
   const socket = new WebSocket(url.replace("http:", "ws:") + path, [], {
-    ...{ perMessageDeflate: false, maxPayload: 1_000_000, headers },
+    perMessageDeflate: false,
+    maxPayload: 1_000_000,
+    headers,
   });
   const texts: string[] = [];
   const events: { readonly id: string; readonly event: string; readonly data: unknown }[] = [];

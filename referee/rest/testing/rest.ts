@@ -122,8 +122,12 @@ function replayed({ observer, world }: Run, { id }: ModelSession): readonly Sess
   const rows = observer
     .rows("SELECT * FROM entries WHERE session_id = ? ORDER BY seq", id)
     .map(({ seq, type, body, prev_hash, hash }) => ({
-      ...{ stream: id, seq: Number(seq), type: String(type), body: String(body) },
-      ...{ prev_hash: String(prev_hash), hash: String(hash) },
+      stream: id,
+      seq: Number(seq),
+      type: String(type),
+      body: String(body),
+      prev_hash: String(prev_hash),
+      hash: String(hash),
     }));
   const sessions: Session[] = [];
   expect(replay(rows, world.seedOf(id), (session) => sessions.push(session)).ok).toBe(true);
@@ -144,7 +148,9 @@ export async function audit(run: Run): Promise<void> {
   for (const session of sessions) {
     const { tick, state, status } = replayed(run, session).at(-1) as Session;
     expect({ tick, state, isOver: status === "completed" }).toEqual({
-      ...{ tick: session.tick, state: JSON.parse(JSON.stringify(session.state)), isOver: isOver(session) },
+      tick: session.tick,
+      state: JSON.parse(JSON.stringify(session.state)),
+      isOver: isOver(session),
     });
     // `exchange` compares the answers with the model, which is equal to the replayed log.
     const read = (leaf: string) =>

@@ -75,7 +75,16 @@ it("the report has the standings of teams, and tie-breaks by their headings", as
   expect(header).toEqual(["#", "Team", "Points", "Played", "Won", "Drawn", "Lost", "Byes", "S-B", "2nd role"]);
   expect(teams).toEqual(
     ["Ann &#38; Bob T1", "Cid &#38; Dee T2", "Eve &#38; Fay T3"].map((team) => [
-      ...["1", team, "3", "2", "1", "0", "1", "1", "3", "1"],
+      "1",
+      team,
+      "3",
+      "2",
+      "1",
+      "0",
+      "1",
+      "1",
+      "3",
+      "1",
     ]),
   );
   expect(tableIn(report, "Standings of rps")[0]).toEqual(header?.with(1, "Player"));

@@ -175,7 +175,14 @@ function standingsTable(label: string, competitor: string, standings: ReportLeag
   });
   // The points come first, because a narrow window shows only the first columns.
   const columns = [
-    ...["#", competitor, "Points", "Played", "Won", "Drawn", "Lost", ...(hasByes ? ["Byes"] : [])],
+    "#",
+    competitor,
+    "Points",
+    "Played",
+    "Won",
+    "Drawn",
+    "Lost",
+    ...(hasByes ? ["Byes"] : []),
     ...tieBreaks.map(({ heading }) => html(heading)),
   ];
   return scrolling(label, `<table>${head(columns, (index) => index !== 1)}<tbody>${rows.join("")}</tbody></table>`);
@@ -236,6 +243,7 @@ function comparisonText(comparison: RatingTable["comparisons"][number] | undefin
 
 /** Compresses a replay for a page. */
 export const packed = (anchor: string, label: string, replay: Replay): PackedReplay => ({
-  ...{ anchor, label },
+  anchor,
+  label,
   data: deflateRawSync(JSON.stringify(replay)).toString("base64"),
 });

@@ -24,7 +24,11 @@ it("a report of many matches is limited: it lists 500 of them and replays 1,000"
   const report = await htmlReport();
   const html = await report([
     {
-      ...{ ...league, players: [], byes: [], teams: [], matches },
+      ...league,
+      players: [],
+      byes: [],
+      teams: [],
+      matches,
       standings: ["P01", "P02"].map((player_id) => ({ player_id })),
     },
   ]);

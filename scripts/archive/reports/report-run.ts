@@ -76,7 +76,11 @@ function exportedLeagues(folder: string): readonly ReportLeague[] {
   const run = readExported(folder, RUN_FILE, ExportedRun);
   const hasLogs = run.format === "agent-league.export.v3";
   return run.leagues.map(({ league_id, game, status, players, standings, matches }) => ({
-    ...{ league_id, game, status, players, standings },
+    league_id,
+    game,
+    status,
+    players,
+    standings,
     ...byesAndTeams(hasLogs ? foldLeague(readLeagueLog(folder, league_id)) : null, players),
     roles: matches[0] === undefined ? [] : Object.keys(readMatch(folder, league_id, matches[0]).roles),
     *matches() {

@@ -46,8 +46,14 @@ function leagueOf(gameId: string): ReportLeague {
   const matches = [1, 2].map((round) => matchOf(gameId, round, round === 2));
   const row = { played: 2, wins: 1, draws: 0, losses: 1, points: 3, tie_breaks: { buchholz: 3 } };
   return {
-    ...{ league_id: `league ${gameId}`, game: gameId, status: "completed", players: PLAYERS, matches: () => matches },
-    ...{ roles: Object.keys(matches[0]?.roles ?? {}), byes: [], teams: [] },
+    league_id: `league ${gameId}`,
+    game: gameId,
+    status: "completed",
+    players: PLAYERS,
+    matches: () => matches,
+    roles: Object.keys(matches[0]?.roles ?? {}),
+    byes: [],
+    teams: [],
     standings: PLAYERS.map((player) => ({ rank: 1, ...player, ...row })),
   };
 }

@@ -14,7 +14,13 @@ function leagueOf(game: string, points: readonly (readonly number[])[]): ReportL
     return { match_id: `R1M${number + 1}`, roles: Object.fromEntries(seated), match_points, termination };
   });
   return {
-    ...{ league_id: "class", game, status: "completed", roles, players: [], byes: [], teams: [] },
+    league_id: "class",
+    game,
+    status: "completed",
+    roles,
+    players: [],
+    byes: [],
+    teams: [],
     standings: ids.map((player_id) => ({ rank: 1, player_id, display_name: player_id, points: 0 })),
     matches: () => matches as unknown as ExportedMatch[],
   };

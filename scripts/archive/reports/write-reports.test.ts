@@ -46,8 +46,13 @@ it("the reports have a row for each player, each match and each action", async (
   const actions = linesOf(join(out, "actions.jsonl")).map((line) => JSON.parse(line));
   expect(actions).toHaveLength(12);
   expect(actions[1]).toEqual({
-    ...{ league_id: "rps", match_id: "R1M1", tick: 1, role: "player_2", player_id: "P03" },
-    ...{ time: "2025-01-01T00:00:00.000Z", action: "scissors" },
+    league_id: "rps",
+    match_id: "R1M1",
+    tick: 1,
+    role: "player_2",
+    player_id: "P03",
+    time: "2025-01-01T00:00:00.000Z",
+    action: "scissors",
   });
 });
 
@@ -103,8 +108,15 @@ it("the tie-breaks of the standings are columns, empty for leagues without them"
 });
 
 const EMPTY: ReportLeague = {
-  ...{ league_id: "rps", game: "rps.v1", status: "completed", roles: ["player_1", "player_2"] },
-  ...{ players: [], standings: [], byes: [], teams: [], matches: () => [] },
+  league_id: "rps",
+  game: "rps.v1",
+  status: "completed",
+  roles: ["player_1", "player_2"],
+  players: [],
+  standings: [],
+  byes: [],
+  teams: [],
+  matches: () => [],
 };
 
 it("actions are written while the matches are read, so that a large league does not fill the memory", async () => {

@@ -155,7 +155,11 @@ function crosstableTable(leagues: readonly LeagueResults[]): Table {
   const numbers = Array.from({ length: size }, (_, index) => index + 1);
   const rows = leagues.flatMap(({ league, results: { crosstable } }) =>
     crosstable.players.map(({ player_id, display_name, points }, index): readonly Cell[] => [
-      ...[league.league_id, index + 1, player_id, display_name, points],
+      league.league_id,
+      index + 1,
+      player_id,
+      display_name,
+      points,
       ...numbers.map((n) => pointsIn(crosstable.results[index]?.[n - 1] ?? [])),
     ]),
   );
@@ -177,34 +181,32 @@ function ratingsTable(leagues: readonly LeagueResults[]): Table {
   const rows = leagues.flatMap(({ league: { league_id, players }, results: { ratings } }) => {
     const names = new Map(players.map(({ player_id, display_name }) => [player_id, display_name]));
     return ratings.rows.map(({ player, rating, error, matches, percent }): readonly Cell[] => [
-      ...[
-        league_id,
-        player,
-        names.get(player) ?? player,
-        rating,
-        error,
-        rounded(rating - error),
-        rounded(rating + error),
-      ],
-      ...[matches, percent, ratings.model],
+      league_id,
+      player,
+      names.get(player) ?? player,
+      rating,
+      error,
+      rounded(rating - error),
+      rounded(rating + error),
+      matches,
+      percent,
+      ratings.model,
     ]);
   });
   return { columns: RATING_COLUMNS, rows };
 }
 
 const RATING_COLUMNS = [
-  ...[
-    "league",
-    "player_id",
-    "display_name",
-    "rating",
-    "error_95",
-    "lower_95",
-    "upper_95",
-    "matches",
-    "percent",
-    "model",
-  ],
+  "league",
+  "player_id",
+  "display_name",
+  "rating",
+  "error_95",
+  "lower_95",
+  "upper_95",
+  "matches",
+  "percent",
+  "model",
 ];
 
 const rounded = (value: number): number => Math.round(value * 10) / 10;
@@ -218,8 +220,18 @@ function matchesTable(leagues: readonly ReportLeague[]): Table {
 }
 
 const MATCH_COLUMNS = [
-  ...["league", "game", "round", "match_id", "epoch", "referee_id", "started_at", "ended_at", "actions"],
-  ...["winner", "termination", "reason"],
+  "league",
+  "game",
+  "round",
+  "match_id",
+  "epoch",
+  "referee_id",
+  "started_at",
+  "ended_at",
+  "actions",
+  "winner",
+  "termination",
+  "reason",
 ] as const;
 
 async function* matchRows(leagues: readonly ReportLeague[], roleCount: number): AsyncIterable<readonly Cell[]> {
@@ -231,12 +243,26 @@ async function* matchRows(leagues: readonly ReportLeague[], roleCount: number): 
       const actions = entries.filter(({ type }) => type === "acted").length;
       const times = [entries.at(0)?.at ?? null, entries.at(-1)?.at ?? null];
       const roles = Object.entries(match.roles).flatMap(([role, id]): Cell[] => [
-        ...[role, id, names.get(id) ?? id, match_points[id] ?? null],
+        role,
+        id,
+        names.get(id) ?? id,
+        match_points[id] ?? null,
       ]);
       const noRoles = Array.from({ length: roleCount * 4 - roles.length }, () => null);
       yield [
-        ...[league_id, game, round_id, match_id, epoch, referee_id, ...times, actions],
-        ...[winner, termination, publicReason(match), ...roles, ...noRoles],
+        league_id,
+        game,
+        round_id,
+        match_id,
+        epoch,
+        referee_id,
+        ...times,
+        actions,
+        winner,
+        termination,
+        publicReason(match),
+        ...roles,
+        ...noRoles,
       ];
     }
   }
@@ -264,7 +290,13 @@ function* actionLines({ league_id, match_id, roles, log }: ExportedMatch): Itera
     if (entry.type !== "acted") continue;
     const { tick, role, at: time, action, spent_ms } = entry;
     const line: ActionLine = {
-      ...{ league_id, match_id, tick, role, player_id: roles[role] ?? "", time, action },
+      league_id,
+      match_id,
+      tick,
+      role,
+      player_id: roles[role] ?? "",
+      time,
+      action,
       ...(spent_ms !== undefined && { spent_ms }),
     };
     yield `${JSON.stringify(line)}\n`;

@@ -98,7 +98,9 @@ function forfeitedResult({ league, matches }: Forgery, matchId: string, playerId
   const players: string[] = Object.values(matches[matchId].roles);
   return {
     ...forfeitOf({ game, roles }, players, [playerId], () => "the player is shut down"),
-    ...{ termination: "forfeit", reason: SHUT_DOWN, log_head: "" },
+    termination: "forfeit",
+    reason: SHUT_DOWN,
+    log_head: "",
   };
 }
 

@@ -24,7 +24,11 @@ describe("the log of a match that was completed and then annulled", () => {
     expect(annulled).toMatchObject({ termination: "aborted", log_head: "", log: [] });
     expect(annulled.annulled_log.length).toBeGreaterThan(1);
     expect(verifyExport(folder)).toMatchObject({
-      ...{ verdict: "verified except", faults: [], exceptions: [EXCEPTION], matches: 3, withoutLog: [] },
+      verdict: "verified except",
+      faults: [],
+      exceptions: [EXCEPTION],
+      matches: 3,
+      withoutLog: [],
     });
   });
 
@@ -34,7 +38,11 @@ describe("the log of a match that was completed and then annulled", () => {
       delete match.annulled_log;
     });
     expect(verifyExport(folder)).toMatchObject({
-      ...{ verdict: "verified except", faults: [], exceptions: [EXCEPTION], matches: 2, withoutLog: ["rps/R1M1"] },
+      verdict: "verified except",
+      faults: [],
+      exceptions: [EXCEPTION],
+      matches: 2,
+      withoutLog: ["rps/R1M1"],
     });
   });
 });

@@ -14,7 +14,11 @@ afterAll(() => exports.remove());
 
 const CLOCK = { initial_ms: 60_000, increment_ms: 1_000 };
 const act = (role: string, action: string, spentMs: number): Command => ({
-  ...{ type: "act", role, action, expectedTick: null, spentMs },
+  type: "act",
+  role,
+  action,
+  expectedTick: null,
+  spentMs,
 });
 const won = [act("player_1", "rock", 1_234), act("player_2", "scissors", 59_999)];
 const lostOnTime = (role: string): readonly Command[] => [

@@ -16,7 +16,9 @@ describe("verify reports exceptions and no faults for", () => {
   it("facts that only the operator or a referee asserts", async () => {
     const { verdict, faults, exceptions, matches, withoutLog } = verifyExport(await exports.exported(eventfulRun));
     expect({ verdict, faults, matches, withoutLog }).toEqual({
-      ...{ verdict: "verified except", faults: [], matches: 2 },
+      verdict: "verified except",
+      faults: [],
+      matches: 2,
       withoutLog: ["rps/R1M1", "rps/R3M1"],
     });
     expect(exceptions).toEqual([
@@ -52,7 +54,8 @@ describe("verify reports exceptions and no faults for", () => {
       }),
     );
     expect(verifyExport(folder)).toMatchObject({
-      ...{ verdict: "verified except", matches: 4 },
+      verdict: "verified except",
+      matches: 4,
       exceptions: [{ file: RUN_FILE, message: "the seeds of rps cannot be checked before it is completed" }],
     });
     expect(verifyExport(folder).unplayed).toEqual(new Map([["rps", 2]]));
@@ -72,7 +75,8 @@ describe("verify reports exceptions and no faults for", () => {
       run.seed = null;
     });
     expect(verifyExport(folder)).toMatchObject({
-      ...{ verdict: "verified except", faults: [] },
+      verdict: "verified except",
+      faults: [],
       exceptions: [{ file: RUN_FILE, message: "the seeds of rps cannot be checked before it is completed" }],
     });
   });

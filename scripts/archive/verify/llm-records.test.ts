@@ -20,12 +20,26 @@ function writeRecord(folder: string, match: ExportedMatch, change: Partial<Begin
   const { league_id, match_id, epoch, game, options, roles } = match;
   const role = Object.keys(roles).find((one) => roles[one] === "P01") ?? "";
   const begin: Begin = {
-    ...{ type: "begin", at: "", league_id, match_id, epoch, game, options, role, player_id: "P01" },
-    ...{ seed_commitment: sha256Hex(match.seed), model: "m", ...FACTS, system: "the rules", ...change },
+    type: "begin",
+    at: "",
+    league_id,
+    match_id,
+    epoch,
+    game,
+    options,
+    role,
+    player_id: "P01",
+    seed_commitment: sha256Hex(match.seed),
+    model: "m",
+    ...FACTS,
+    system: "the rules",
+    ...change,
   };
   const settings = { base_url: "http://h/v1", model: "m", max_tokens: 9, answer: "auto" } as const;
   const recorder = new Recorder(join(recordsFolder(folder), "Ann"), begin, {
-    ...{ format: "agent-league.llm.v1", ...FACTS, settings },
+    format: "agent-league.llm.v1",
+    ...FACTS,
+    settings,
   });
   const { seed } = match;
   recorder.end({ type: "end", at: "", seed, winner: null, termination: "normal", reason: "won" });

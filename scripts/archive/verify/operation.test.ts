@@ -95,7 +95,10 @@ describe("verify accepts a league", () => {
       await exported(late, { formatOptions: { makeup: true }, lateEntry: "makeup" }),
     );
     expect({ verdict, faults, exceptions, matches }).toEqual({
-      ...{ verdict: "verified", faults: [], exceptions: [], matches: 3 },
+      verdict: "verified",
+      faults: [],
+      exceptions: [],
+      matches: 3,
     });
   });
 

@@ -89,7 +89,11 @@ export function verifyExport(folder: string, key: KeyObject | null = null): Veri
   const replayed = checked.filter((one) => !unlogged.includes(one) && !unknownGames.includes(one.match.game));
   return {
     verdict: verdictOf({ faults, exceptions, unknownGames }),
-    ...{ faults, exceptions, digest, signature, standings },
+    faults,
+    exceptions,
+    digest,
+    signature,
+    standings,
     matches: replayed.length,
     withoutLog: unlogged.map(({ match }) => matchRef(match.league_id, match.match_id)),
     unknownGames,

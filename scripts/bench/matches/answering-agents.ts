@@ -183,7 +183,12 @@ function completionOf({ matchId: match_id, epoch, status, players }: Match): rea
   return [
     ...(status === "scheduled" ? [{ type: "match_assigned", ...matchFields } as const] : []),
     {
-      ...{ type: "match_completed", ...matchFields, winner, termination: "normal", reason: "rounds_won", faults: [] },
+      type: "match_completed",
+      ...matchFields,
+      winner,
+      termination: "normal",
+      reason: "rounds_won",
+      faults: [],
       final_scores: { [winner]: 1, [loser]: 0 },
       match_points: { [winner]: 3, [loser]: 0 },
       log_head: sha256Hex(match_id),

@@ -84,17 +84,23 @@ async function runFastchess(setting: string): Promise<Run> {
   ];
   const limit = setting.includes("=") ? setting : `tc=${setting}`;
   const { text, ...run } = await timed(fastchess, [
-    ...[...engine("A", 16), ...engine("B", 17), "-each", limit, "-maxmoves", `${MAX_MOVES}`],
-    ...[
-      "-rounds",
-      `${Math.ceil(options.games / 2)}`,
-      "-games",
-      "2",
-      "-repeat",
-      "-concurrency",
-      `${options.concurrency}`,
-    ],
-    ...["-openings", `file=${book}`, "format=epd", "order=sequential"],
+    ...engine("A", 16),
+    ...engine("B", 17),
+    "-each",
+    limit,
+    "-maxmoves",
+    `${MAX_MOVES}`,
+    "-rounds",
+    `${Math.ceil(options.games / 2)}`,
+    "-games",
+    "2",
+    "-repeat",
+    "-concurrency",
+    `${options.concurrency}`,
+    "-openings",
+    `file=${book}`,
+    "format=epd",
+    "order=sequential",
   ]);
   return { ...run, timeLosses: text.match(/Finished game.*loses on time/g)?.length ?? 0 };
 }
@@ -103,19 +109,29 @@ async function runLeagueMatch(setting: string): Promise<Run> {
   const limit = setting.includes("=") ? `${setting},` : "";
   const engine = (hash: number) => `uci:${options.engine}#${limit}option.Hash=${hash}`;
   const { text, ...run } = await timed(process.execPath, [
-    ...["--require", "./shared/runtime/compile-cache.cjs", "scripts/league.ts", "match", engine(16), engine(17)],
-    ...[
-      "--game",
-      "chess",
-      "--option",
-      `max_plies=${2 * MAX_MOVES}`,
-      "--games",
-      `${options.games}`,
-      "--json",
-      "--quiet",
-    ],
-    ...["--concurrency", `${options.concurrency}`, "--openings", book, "--openings-order", "sequential"],
-    ...["--data", folder, ...(limit === "" ? ["--clock", setting] : [])],
+    "--require",
+    "./shared/runtime/compile-cache.cjs",
+    "scripts/league.ts",
+    "match",
+    engine(16),
+    engine(17),
+    "--game",
+    "chess",
+    "--option",
+    `max_plies=${2 * MAX_MOVES}`,
+    "--games",
+    `${options.games}`,
+    "--json",
+    "--quiet",
+    "--concurrency",
+    `${options.concurrency}`,
+    "--openings",
+    book,
+    "--openings-order",
+    "sequential",
+    "--data",
+    folder,
+    ...(limit === "" ? ["--clock", setting] : []),
   ]);
   const faults = Result.parse(JSON.parse(text)).pairs.flatMap(({ forfeits }) => Object.values(forfeits));
   return { ...run, timeLosses: faults.reduce((sum, { clock = 0, timeout = 0 }) => sum + clock + timeout, 0) };

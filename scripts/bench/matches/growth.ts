@@ -50,11 +50,17 @@ const league = {
   options: { best_of: 1 },
   format,
   format_options: FORMATS[format]?.(matches, players),
-  ...{ max_players: players, min_players: players },
+  max_players: players,
+  min_players: players,
 };
 writeFileSync(configFile, JSON.stringify({ leagues: [league], players: [] }));
 const manager = await launch("league-manager/main.ts", [
-  ...["--config", configFile, "--data", folder, "--port", String(managerPort)],
+  "--config",
+  configFile,
+  "--data",
+  folder,
+  "--port",
+  String(managerPort),
 ]);
 const agents = new AnsweringAgents({
   managerUrl: `http://127.0.0.1:${managerPort}/mcp`,

@@ -57,16 +57,24 @@ export async function localRates(
     builtIn: await rate("built-in bots", { ...rps, concurrency: 1, bots: ["random", "random"] }),
     files: await rate("bots of files", { ...rps, concurrency: 16, bots: [file, file] }),
     python: await rate("programs in Python", {
-      ...{ ...rps, counts: "games", concurrency: availableParallelism() },
+      ...rps,
+      counts: "games",
+      concurrency: availableParallelism(),
       bots: [PYTHON, PYTHON],
     }),
     chess: await rate("chess", {
-      ...{ game: "chess.v1", options: { max_plies: 60 }, counts: "games" },
-      ...{ concurrency: 1, bots: ["random", "random"] },
+      game: "chess.v1",
+      options: { max_plies: 60 },
+      counts: "games",
+      concurrency: 1,
+      bots: ["random", "random"],
     }),
     engines: await rate("engines", {
-      ...{ game: "chess.v1", options: { max_plies: 24 }, counts: "actions" },
-      ...{ concurrency: 2, bots: [ENGINE, ENGINE] },
+      game: "chess.v1",
+      options: { max_plies: 24 },
+      counts: "actions",
+      concurrency: 2,
+      bots: [ENGINE, ENGINE],
     }),
   };
 }

@@ -37,10 +37,15 @@ const leagues = [
 ];
 const folder = beginRun(Config.parse({ data, players, leagues }), "bench", systemClock);
 const entries = bots.map((spec, index) => ({
-  ...{ playerId: `P0${index + 1}`, name: `Bot ${index + 1}`, spec, allow: BotPermissions.parse({}) },
+  playerId: `P0${index + 1}`,
+  name: `Bot ${index + 1}`,
+  spec,
+  allow: BotPermissions.parse({}),
 }));
 const settings = {
-  ...{ concurrency: Number(concurrency), isTrusted: false, fail },
+  concurrency: Number(concurrency),
+  isTrusted: false,
+  fail,
   warn: (line: string) => fail(new Error(line)),
 };
 const loaded = await loadLocalBots({ system, entries, folder: folder.path, ...settings }, 1);

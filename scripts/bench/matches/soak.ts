@@ -28,8 +28,10 @@ const SETTLED = 0.5;
 
 const league = await startRealLeague({
   league: {
-    ...{ game: "rps.v1", options: { best_of: 3 } },
-    ...{ format: "ladder", format_options: { matches } },
+    game: "rps.v1",
+    options: { best_of: 3 },
+    format: "ladder",
+    format_options: { matches },
   },
   players: PLAYERS,
   nodeArgs: ["--expose-gc", "--import", `${ROOT}scripts/bench/rest/heap.ts`],

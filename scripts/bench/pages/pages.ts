@@ -223,8 +223,10 @@ export async function watchedLeague(warmupMs: number, windowMs: number): Promise
 async function startLeague() {
   const league = await startRealLeague({
     league: {
-      ...{ game: "rps.v1", options: { best_of: 9 } },
-      ...{ format: "round-robin", format_options: { cycles: 50 } },
+      game: "rps.v1",
+      options: { best_of: 9 },
+      format: "round-robin",
+      format_options: { cycles: 50 },
     },
     players: PLAYERS,
   });

@@ -1,7 +1,12 @@
 const LINES = [
-  ...[[0, 1, 2] as const, [3, 4, 5] as const, [6, 7, 8] as const],
-  ...[[0, 3, 6] as const, [1, 4, 7] as const, [2, 5, 8] as const],
-  ...[[0, 4, 8] as const, [2, 4, 6] as const],
+  [0, 1, 2] as const,
+  [3, 4, 5] as const,
+  [6, 7, 8] as const,
+  [0, 3, 6] as const,
+  [1, 4, 7] as const,
+  [2, 5, 8] as const,
+  [0, 4, 8] as const,
+  [2, 4, 6] as const,
 ];
 
 interface Position {

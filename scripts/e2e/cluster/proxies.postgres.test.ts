@@ -41,13 +41,22 @@ async function startLeague(kind: (typeof PROXIES)[number]) {
   const startAgent = (name: string, script: string, port: number, args: readonly string[]): Running =>
     start(script, [
       ...args,
-      ...["--name", name, "--manager", endpoint, "--data", join(folder, name)],
+      "--name",
+      name,
+      "--manager",
+      endpoint,
+      "--data",
+      join(folder, name),
       ...(port === 0 ? [] : ["--port", String(port)]),
     ]);
   const referees = [1, 2].map((index) => startAgent(`Ref${index}`, "referee/main.ts", others[2 + index] ?? 0, []));
   for (const referee of referees) await referee.line(/registered/);
   return {
-    ...{ database, folder, endpoint, managers, managerPorts },
+    database,
+    folder,
+    endpoint,
+    managers,
+    managerPorts,
     proxyUrl: endpoint.replace("/mcp", ""),
     operator: readFileSync(join(folder, "manager-0", "operator-token"), "utf8"),
     join: (name: string, port: number, ...more: readonly string[]) =>

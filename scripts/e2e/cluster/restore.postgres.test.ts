@@ -56,7 +56,13 @@ test("after a restore to a moment before they registered, a player and a referee
   const dump = join(folder, "league.dump");
   await db(database, "backup", dump);
   const referee = start("referee/main.ts", [
-    ...["--port", String(portAt(1)), "--name", "Ref", "--data", join(folder, "Ref"), ...manager],
+    "--port",
+    String(portAt(1)),
+    "--name",
+    "Ref",
+    "--data",
+    join(folder, "Ref"),
+    ...manager,
   ]);
   await referee.line(/registered/);
   const cat = enter("Cat", 2);

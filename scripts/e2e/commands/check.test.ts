@@ -42,7 +42,10 @@ function pollingProgram(): string {
 }
 
 const REGISTRATION = newEnvelope("PLAYER_REGISTER_REQUEST", "player:Ann", {
-  ...{ display_name: "Ann", version: "1", game_types: ["rps"], contact_endpoint: null },
+  display_name: "Ann",
+  version: "1",
+  game_types: ["rps"],
+  contact_endpoint: null,
 });
 
 describe("league check", () => {

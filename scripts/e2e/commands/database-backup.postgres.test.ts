@@ -69,7 +69,8 @@ test("a file that exists is not replaced, and a backup that fails leaves no file
   const other = join(folder, "other.dump");
   writeFileSync(`${other}.partial`, "");
   expect(await faultOf(["backup", other], url)).toEqual([
-    ...[1, `${other}.partial exists: a backup is running, or has been interrupted; then remove the file`],
+    1,
+    `${other}.partial exists: a backup is running, or has been interrupted; then remove the file`,
   ]);
 
   await asSuperuser(server, url, `CREATE TABLE private (n int); GRANT SELECT ON schema_migrations TO ${MANAGER}`);

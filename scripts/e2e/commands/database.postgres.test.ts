@@ -119,7 +119,8 @@ describe("league db migrate", () => {
 
   test("a role that does not exist or owns the tables is rejected", async () => {
     expect(await faultOf(["migrate", "--role", "nobody"], url)).toEqual([
-      ...[1, 'there is no role "nobody": create it, e.g. with createuser --pwprompt'],
+      1,
+      'there is no role "nobody": create it, e.g. with createuser --pwprompt',
     ]);
     // The role is checked before the tables are created.
     expect(await faultOf(["check"], url)).toEqual([
@@ -132,7 +133,8 @@ describe("league db migrate", () => {
 
   test("a manager's role cannot migrate, and a newer database is left as it is", async () => {
     expect(await faultOf(["migrate"], as(url, MANAGER))).toEqual([
-      ...[1, expect.stringMatching(/^user "league_manager" lacks a right in the database at 127\.0\.0\.1:\d+: /)],
+      1,
+      expect.stringMatching(/^user "league_manager" lacks a right in the database at 127\.0\.0\.1:\d+: /),
     ]);
     await linesOf(["migrate"], url);
     await asSuperuser(
@@ -249,16 +251,20 @@ test("a database that cannot be used is one line and an exit code", async () => 
   for (const command of [["migrate"], ["check"], ["backup", join(newFolder(), "x")]]) {
     expect(await faultOf(command, "")).toEqual([2, "no database is named: use --database URL, or set DATABASE_URL"]);
     expect(await faultOf([...command, "--database", "top secret"], "")).toEqual([
-      ...[2, expect.stringMatching(/^not the URL of a PostgreSQL database: use postgres:/)],
+      2,
+      expect.stringMatching(/^not the URL of a PostgreSQL database: use postgres:/),
     ]);
     expect(await faultOf(command, changed("pathname", "/none"))).toEqual([
-      ...[1, `${at} has no database "none": create it, e.g. with createdb`],
+      1,
+      `${at} has no database "none": create it, e.g. with createdb`,
     ]);
     expect(await faultOf(command, changed("password", "wrong"))).toEqual([
-      ...[1, `${at} rejects user "${OWNER}": the name or the password is wrong`],
+      1,
+      `${at} rejects user "${OWNER}": the name or the password is wrong`,
     ]);
     expect(await faultOf(command, changed("port", "1"))).toEqual([
-      ...[1, "no PostgreSQL server listens at 127.0.0.1:1: start it, or correct the address"],
+      1,
+      "no PostgreSQL server listens at 127.0.0.1:1: start it, or correct the address",
     ]);
   }
 });

@@ -18,8 +18,15 @@ const required = { manager: null, dataFolder: "" };
 
 it("the help of the referee shows the defaults of its options", async () => {
   expect(ServiceOptions.parse(required)).toMatchObject({
-    ...{ expireAfterMs: 86_400_000, maxConcurrentMatches: 64, registerTimeoutMs: 10_000, reportTimeoutMs: 10_000 },
-    ...{ limitLoopback: false, isAttended: false, name: null, host: null, bots: new Map() },
+    expireAfterMs: 86_400_000,
+    maxConcurrentMatches: 64,
+    registerTimeoutMs: 10_000,
+    reportTimeoutMs: 10_000,
+    limitLoopback: false,
+    isAttended: false,
+    name: null,
+    host: null,
+    bots: new Map(),
     botTimeouts: { join_ms: 30_000, move_ms: 30_000, game_over_ms: 5_000 },
   });
   const help = await helpOf("referee/main.ts");

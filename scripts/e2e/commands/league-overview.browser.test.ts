@@ -9,8 +9,12 @@ const names = (count: number): readonly string[] => Array.from({ length: count }
 const LEAGUES = [
   { league_id: "open", game: "rps.v1", players: names(2), missing: 2 },
   {
-    ...{ league_id: "swiss", game: "rps.v1", format: "swiss", format_options: { rounds: 3 } },
-    ...{ players: names(4).map((name) => `${name} of the Swiss system`), results: 2 },
+    league_id: "swiss",
+    game: "rps.v1",
+    format: "swiss",
+    format_options: { rounds: 3 },
+    players: names(4).map((name) => `${name} of the Swiss system`),
+    results: 2,
   },
   { league_id: "large", game: "rps.v1", players: names(120).map((name) => `${name}, large`), results: 1 },
 ] as const;

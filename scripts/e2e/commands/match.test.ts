@@ -72,7 +72,11 @@ describe("league match", () => {
     expect([first.code, wire.code, first.stderr]).toEqual([0, 0, ""]);
     const document = JSON.parse(first.stdout);
     expect(document).toMatchObject({
-      ...{ version: 1, game: "rps.v1", seed: "7", mode: "local", status: "completed" },
+      version: 1,
+      game: "rps.v1",
+      seed: "7",
+      mode: "local",
+      status: "completed",
       games: { completed: 20, planned: 20 },
       players: [
         { player_id: "P01", name: "random", bot: "random" },

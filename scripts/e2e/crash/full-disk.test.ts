@@ -11,7 +11,11 @@ afterEach(cleanUp);
 /** A shell script that mounts a small file system at the folder `$0` and runs a command. */
 const SMALL = 'mount -t tmpfs -o size=4m tmpfs "$0" && exec "$@"';
 const onSmallDisk = (folder: string, command: readonly string[]): string[] => [
-  ...["--mount", "sh", "-c", SMALL, folder],
+  "--mount",
+  "sh",
+  "-c",
+  SMALL,
+  folder,
   ...command,
 ];
 const canMount = spawnSync("unshare", onSmallDisk(tmpdir(), ["true"])).status === 0;

@@ -136,12 +136,25 @@ describe("agents that are started separately", () => {
   const url = (test: TestLeague): string => `http://127.0.0.1:${test.port}/mcp`;
   const player = (test: TestLeague, n: number): Running =>
     start("player/main.ts", [
-      ...["--bot", n === 1 ? "random" : "cycle", "--name", `Player${n}`, "--port", String(test.portAt(9 + n))],
-      ...["--manager", url(test), "--data", join(test.folder, "data")],
+      "--bot",
+      n === 1 ? "random" : "cycle",
+      "--name",
+      `Player${n}`,
+      "--port",
+      String(test.portAt(9 + n)),
+      "--manager",
+      url(test),
+      "--data",
+      join(test.folder, "data"),
     ]);
   const referee = (test: TestLeague): Running =>
     start("referee/main.ts", [
-      ...["--port", String(test.portAt(1)), "--manager", url(test), "--data", join(test.folder, "data")],
+      "--port",
+      String(test.portAt(1)),
+      "--manager",
+      url(test),
+      "--data",
+      join(test.folder, "data"),
     ]);
   const manager = (test: TestLeague, ...more: string[]): Running =>
     start("league-manager/main.ts", ["--config", test.file, "--data", join(test.folder, "data"), ...more]);

@@ -38,8 +38,12 @@ const post = async (port: number, body: string): Promise<string> => {
 
 const toolReply = (id: unknown, value: object): string => JSON.stringify(rpcResponse(id, textResult(value)));
 const envelope = (type: string, payload: object, sender = "player:P02") => ({
-  ...{ protocol: "league.v2", message_id: randomUUID(), type, sender },
-  ...{ timestamp: new Date().toISOString(), payload },
+  protocol: "league.v2",
+  message_id: randomUUID(),
+  type,
+  sender,
+  timestamp: new Date().toISOString(),
+  payload,
 });
 
 /** Registers Player2, a plain HTTP server. It answers MOVE_REQUEST after `mayMove` has resolved. Resolves with the array to which it appends the messages that it receives. */
@@ -99,8 +103,13 @@ it("a restarted referee does not continue a match that was assigned to another r
   const data = join(test.folder, "data");
   const agent = (script: string, port: number, manager: number, ...more: string[]): Running =>
     start(script, [
-      ...["--port", String(test.portAt(port)), "--manager", `http://127.0.0.1:${test.portAt(manager)}/mcp`],
-      ...["--data", data, ...more],
+      "--port",
+      String(test.portAt(port)),
+      "--manager",
+      `http://127.0.0.1:${test.portAt(manager)}/mcp`,
+      "--data",
+      data,
+      ...more,
     ]);
   const referees = { REF01: () => agent("referee/main.ts", 1, 5), REF02: () => agent("referee/main.ts", 2, 0) };
   const matches = async () => {

@@ -30,7 +30,11 @@ describe("a data folder whose path contains a file", () => {
 const READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"';
 /** The arguments of `unshare` that run a command with a read-only folder. */
 const readOnly = (folder: string, command: readonly string[]): string[] => [
-  ...["--mount", "sh", "-c", READ_ONLY, folder],
+  "--mount",
+  "sh",
+  "-c",
+  READ_ONLY,
+  folder,
   ...command,
 ];
 const canMount = spawnSync("unshare", readOnly(tmpdir(), ["true"])).status === 0;

@@ -106,7 +106,9 @@ async function expectComplete({ players, matches }: ForeignLeague): Promise<void
     const rows: Json[] = player.of("LEAGUE_COMPLETED")[0].final_standings;
     const played = rows.map((row) => row.played);
     expect({ name, id: player.id, results: ended.size, played }).toEqual({
-      ...{ name, id: `P${String(index + 1).padStart(2, "0")}`, results: each },
+      name,
+      id: `P${String(index + 1).padStart(2, "0")}`,
+      results: each,
       played: PLAYERS.map(() => each),
     });
   }

@@ -27,19 +27,19 @@ const program = (name: string) =>
   foreignPlayer({
     name,
     register: (message: Json) => ({
-      ...{ jsonrpc: "2.0", method: "register_player", id: 1 },
+      jsonrpc: "2.0",
+      method: "register_player",
+      id: 1,
       params: { ...message, protocol: "league.v1", league_id: HEAD.league_id, conversation_id: CONVERSATION },
     }),
     understand: ({ params }: Json) => params,
     answer: (message: Json, { id }) =>
       message.message_type === "MOVE_REQUEST"
         ? {
-            ...{
-              protocol: "league.v1",
-              message_type: "MOVE_RESPONSE",
-              match_id: message.match_id,
-              sender: `player:${id}`,
-            },
+            protocol: "league.v1",
+            message_type: "MOVE_RESPONSE",
+            match_id: message.match_id,
+            sender: `player:${id}`,
             move: { number: NUMBERS[id as keyof typeof NUMBERS][message.game_round - 1] },
           }
         : { status: "ok" },
@@ -58,9 +58,15 @@ test("all messages to a program of league.v1 have the values of the examples in 
   const { registrations, of } = ann.player;
 
   expect(registrations[0].result).toMatchObject({
-    ...{ protocol: "league.v1", message_type: "LEAGUE_REGISTER_RESPONSE", league_id: HEAD.league_id },
-    ...{ conversation_id: CONVERSATION, sender: "league_manager", timestamp: TIME },
-    ...{ status: "ACCEPTED", player_id: "P01", reason: null },
+    protocol: "league.v1",
+    message_type: "LEAGUE_REGISTER_RESPONSE",
+    league_id: HEAD.league_id,
+    conversation_id: CONVERSATION,
+    sender: "league_manager",
+    timestamp: TIME,
+    status: "ACCEPTED",
+    player_id: "P01",
+    reason: null,
   });
   expect(of("GAME_START")).toMatchObject([{ ...HEAD, game_config: CONFIG, players: PLAYERS }]);
   const rounds = [
@@ -72,7 +78,9 @@ test("all messages to a program of league.v1 have the values of the examples in 
   ].map((round, index) => ({ game_round: index + 1, ...round }));
   expect(of("MOVE_REQUEST")).toMatchObject(
     rounds.map((_, index) => ({
-      ...{ ...HEAD, game_round: index + 1, time_limit_seconds: expect.closeTo(30, 0) },
+      ...HEAD,
+      game_round: index + 1,
+      time_limit_seconds: expect.closeTo(30, 0),
       game_state: {
         your_role: "ODD",
         scores: rounds[index - 1]?.scores ?? { P01: 0, P02: 0 },

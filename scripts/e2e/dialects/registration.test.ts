@@ -147,8 +147,13 @@ test("LEAGUE_COMPLETED is the last message, after GAME_OVER, standings and ROUND
   const { player } = await playedBy({});
   const types = player.received.map(({ message }) => message?.message_type);
   expect(types).toEqual([
-    ...["ROUND_ANNOUNCEMENT", "GAME_INVITATION", "CHOOSE_PARITY_CALL", "GAME_OVER"],
-    ...["LEAGUE_STANDINGS_UPDATE", "ROUND_COMPLETED", "LEAGUE_COMPLETED"],
+    "ROUND_ANNOUNCEMENT",
+    "GAME_INVITATION",
+    "CHOOSE_PARITY_CALL",
+    "GAME_OVER",
+    "LEAGUE_STANDINGS_UPDATE",
+    "ROUND_COMPLETED",
+    "LEAGUE_COMPLETED",
   ]);
   expect(player.of("LEAGUE_COMPLETED")[0]).toMatchObject({ total_rounds: 1, total_matches: 1, league_id: "parity" });
 });

@@ -30,7 +30,8 @@ afterEach(async () => {
 
 async function runManager(): Promise<void> {
   const config = Config.parse({
-    ...{ manager: { port }, timeouts: { join_ms: 20_000 } },
+    manager: { port },
+    timeouts: { join_ms: 20_000 },
     leagues: [{ league_id: "rps", game: "rps.v1", min_players: 3 }],
   });
   manager = await startManager(

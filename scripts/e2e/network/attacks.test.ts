@@ -141,7 +141,9 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     expect(limited).toHaveLength(20);
     for (const [id, sentId] of limited) expect(id).toBe(sentId);
     const join = await attacker.request(url.replace("/mcp", "/play/api/leagues"), {
-      ...{ from: `${attacker.prefix6}::ffff`, method: "POST", body: "{}" },
+      from: `${attacker.prefix6}::ffff`,
+      method: "POST",
+      body: "{}",
       headers: { "content-type": "application/json" },
     });
     expect(join.status).toBe(429);

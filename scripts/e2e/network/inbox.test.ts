@@ -28,8 +28,15 @@ function folderWith(config: object): string {
 }
 
 const joinArgs = (folder: string, name: string, manager: string): readonly string[] => [
-  ...["join", join(folder, "slow.js"), "--pull", "--name", name, "--manager", manager],
-  ...["--data", join(folder, name)],
+  "join",
+  join(folder, "slow.js"),
+  "--pull",
+  "--name",
+  name,
+  "--manager",
+  manager,
+  "--data",
+  join(folder, name),
 ];
 
 describe.skipIf(!canCreateNetworks)("a player behind a router (needs root and iproute2)", () => {

@@ -31,8 +31,15 @@ async function check(test: TestContext, fault: FaultKind, at: FaultyPlayerOption
   test.onTestFinished(() => player.stop());
   let secrets: readonly string[] = [];
   const results = await checkPlayer({
-    ...{ clock: systemClock, ids: systemIds, subject: await desk.registered, registration: desk.record },
-    ...{ caller, only: null, games: [rps as never], moveMs: limitMs, joinMs: limitMs },
+    clock: systemClock,
+    ids: systemIds,
+    subject: await desk.registered,
+    registration: desk.record,
+    caller,
+    only: null,
+    games: [rps as never],
+    moveMs: limitMs,
+    joinMs: limitMs,
     onResult: (_, known) => {
       secrets = known;
     },
@@ -140,8 +147,16 @@ async function checkForeign(
   const byUrl = urlPlayer({ endpoint, token: null, games: [evenOdd as never], refereeEndpoint: `${desk.url}/mcp` });
   const subject = isRegistered ? await desk.registered : await withDialect(matches, byUrl);
   const results = await checkPlayer({
-    ...{ clock: systemClock, ids: systemIds, caller, subject, registration: isRegistered ? desk.record : null },
-    ...{ only: WITHOUT_BROKEN_MESSAGES, games: null, moveMs: 20_000, joinMs, onResult: () => {} },
+    clock: systemClock,
+    ids: systemIds,
+    caller,
+    subject,
+    registration: isRegistered ? desk.record : null,
+    only: WITHOUT_BROKEN_MESSAGES,
+    games: null,
+    moveMs: 20_000,
+    joinMs,
+    onResult: () => {},
   });
   return { subject, results };
 }

@@ -47,7 +47,8 @@ async function play(
 ) {
   const events: LiveEvent[] = [];
   const league = await startTestLeague({
-    ...{ leagues: [{ league_id: "blitz", game: "connect_four.v1", clock }], players },
+    leagues: [{ league_id: "blitz", game: "connect_four.v1", clock }],
+    players,
     onEvent: (event) => void events.push(event),
   });
   test.onTestFinished(() => league.stop());
@@ -88,7 +89,8 @@ describe.concurrent("a match with clocks", () => {
     expect(isSuspended).toBe(false);
     const received = started.flatMap((player) => player.received);
     expect(received.find(({ type }) => type === "MOVE_REQUEST")?.payload).toMatchObject({
-      ...{ time_limit_seconds: 5, clock: { initial_ms: 5_000, increment_ms: 5_000 } },
+      time_limit_seconds: 5,
+      clock: { initial_ms: 5_000, increment_ms: 5_000 },
     });
     expect(received.find(({ type }) => type === "GAME_ERROR")?.payload).toMatchObject({ context: { cause: "clock" } });
   });

@@ -55,7 +55,9 @@ it("a host without the file of a game names the game and the option on every int
   expect((await call("GET", `/game/${one.gameId}`)).status).toBe(503);
   const { games } = (await call("GET", "/api/games")).json;
   expect(games.find(({ game_id }: { game_id: string }) => game_id === withBot.gameId)).toMatchObject({
-    ...{ template: "nim.v1", status: "active", players: { second_player: "random" } },
+    template: "nim.v1",
+    status: "active",
+    players: { second_player: "random" },
   });
   expect((await tool(host, "createGame", { template: "chess", opponent: "agent" })).isError).toBe(false);
 
@@ -73,7 +75,9 @@ it("a host without the file of a game names the game and the option on every int
 /** Resolves with the status and the body of a WebSocket that is refused. */
 async function refusalOf(url: string, token: string): Promise<readonly [number | undefined, unknown]> {
   const socket = new WebSocket(url.replace("http:", "ws:"), [], {
-    ...{ perMessageDeflate: false, maxPayload: 1_000_000, headers: { authorization: `Bearer ${token}` } },
+    perMessageDeflate: false,
+    maxPayload: 1_000_000,
+    headers: { authorization: `Bearer ${token}` },
   });
   onTestFinished(() => socket.terminate());
   socket.on("error", () => {}); // terminate() before the socket is open

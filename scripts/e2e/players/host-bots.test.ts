@@ -156,7 +156,11 @@ describe("a bot with a configured endpoint", () => {
     const quiet = silentProcess("player");
     const player = await startPlayer(
       {
-        ...{ name: "fish", host: "127.0.0.1", ports: [port], manager: null, dataFolder: folder },
+        name: "fish",
+        host: "127.0.0.1",
+        ports: [port],
+        manager: null,
+        dataFolder: folder,
       },
       quiet,
     );

@@ -138,7 +138,9 @@ it("a session host shows the game of a file over REST, MCP tools and pages", asy
 
   const game = await createGame(host, { template: "Nim", opponent: "random", options: { heap: 1 } });
   expect(game.answer.value).toMatchObject({
-    ...{ template: "nim.v1", legal_actions: [1], board: "1 sticks left, first_player to move." },
+    template: "nim.v1",
+    legal_actions: [1],
+    board: "1 sticks left, first_player to move.",
   });
   const finished = await game.move(1);
   expect(finished.value).toMatchObject({ next: "game_over", result: { winner: "first_player", reason: "last_taken" } });

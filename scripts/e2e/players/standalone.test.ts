@@ -116,7 +116,8 @@ describe.each(["py", "go"] as const)("the starter in %s that joins by itself", (
     const args = [url, "Ann", String(port + 10)];
     const rejected = await outputOf(launch(folder, [...command, ...args]));
     expect(rejected).toEqual({
-      ...{ code: 1, stdout: "" },
+      code: 1,
+      stdout: "",
       stderr: `${prefix}the manager has rejected the registration: the join code is missing or wrong: ask the operator for it and give it after the port (over HTTP the field join_code)\n`,
     });
     const joined = launch(folder, [...command, ...args, "oak"]);

@@ -14,7 +14,10 @@ const cardOf = async (seat: TestSeat): Promise<string> => {
 /** One role has the jack or the king; the other role always has the queen. */
 export function dealtCard(holder: 0 | 1): HostScene {
   return {
-    ...{ hidden: "card", holders: [KUHN[holder]], seats: KUHN, isRevealed: true },
+    hidden: "card",
+    holders: [KUHN[holder]],
+    seats: KUHN,
+    isRevealed: true,
     async games({ host }) {
       const found = new Map<string, Game>();
       while (found.size < 2) {
@@ -37,7 +40,10 @@ export function dealtCard(holder: 0 | 1): HostScene {
 
 /** A person has the jack or the king, and the agent that created the game has the queen. */
 export const personsCard: HostScene = {
-  ...{ hidden: "card", holders: ["player_1"], seats: KUHN, isRevealed: true },
+  hidden: "card",
+  holders: ["player_1"],
+  seats: KUHN,
+  isRevealed: true,
   async games({ host }) {
     const found = new Map<string, Game>();
     while (found.size < 2) {
@@ -59,7 +65,11 @@ export const personsCard: HostScene = {
 
 /** The game is over after a fold, and no card is ever shown. */
 export const foldedCard: HostScene = {
-  ...{ hidden: "card", holders: [], seats: KUHN, without: KUHN, isRevealed: false },
+  hidden: "card",
+  holders: [],
+  seats: KUHN,
+  without: KUHN,
+  isRevealed: false,
   async games({ host }) {
     const deals = new Map<string, Game>();
     while (deals.size < 4) {
@@ -88,7 +98,10 @@ const cardsOf = (observer: Observer, gameId: string) => {
 const TEAMS = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"];
 
 export const codenamesKey: HostScene = {
-  ...{ hidden: "key", holders: ["red_spymaster", "blue_spymaster"], seats: TEAMS, isRevealed: false },
+  hidden: "key",
+  holders: ["red_spymaster", "blue_spymaster"],
+  seats: TEAMS,
+  isRevealed: false,
   async games({ host, observer }) {
     const seats = await allSeats(host, "codenames", { options: { starting_team: "red" } });
     const at = (role: string) => seats.find((seat) => seat.role === role);

@@ -26,7 +26,10 @@ export function sealedChoice({ template, options, roles, before, choices, reply 
     );
   };
   return {
-    ...{ hidden: "choice", holders: [roles[holder]], seats: roles, isRevealed: true },
+    hidden: "choice",
+    holders: [roles[holder]],
+    seats: roles,
+    isRevealed: true,
     games: ({ host }) => Promise.all(choices.map((choice) => game(host, choice))),
   };
 }
@@ -45,7 +48,10 @@ export function personsChoice({ template, options, roles, choices, reply }: Choi
     return { ...created, tokens: { ...created.tokens, [roles[1]]: token } };
   };
   return {
-    ...{ hidden: "choice", holders: [roles[1]], seats: roles, isRevealed: true },
+    hidden: "choice",
+    holders: [roles[1]],
+    seats: roles,
+    isRevealed: true,
     games: ({ host }) => Promise.all(choices.map((choice) => game(host, choice))),
   };
 }

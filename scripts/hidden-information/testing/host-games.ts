@@ -48,7 +48,9 @@ const byRole = <T>(seats: readonly TestSeat[], value: (seat: TestSeat) => T): Re
   Object.fromEntries(seats.map((seat) => [seat.role, value(seat)]));
 
 export const gameOf = (seats: readonly TestSeat[], hide: Game["hide"], close: Game["close"]): Game => ({
-  ...{ gameId: seats[0]?.gameId ?? "", hide, close },
+  gameId: seats[0]?.gameId ?? "",
+  hide,
+  close,
   tokens: byRole(seats, ({ token }) => token),
   seatAnswers: byRole(seats, ({ answer }) => answer.raw),
 });

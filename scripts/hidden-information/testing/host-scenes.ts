@@ -8,15 +8,28 @@ import type { Scene, Secret } from "./table.ts";
 import { differ } from "./texts.ts";
 
 const RPS: Choices = {
-  ...{ template: "rps", options: { best_of: 3 }, roles: ["player_1", "player_2"], before: ["rock", "paper"] },
-  ...{ choices: ["rock", "paper", "scissors"], reply: "rock" },
+  template: "rps",
+  options: { best_of: 3 },
+  roles: ["player_1", "player_2"],
+  before: ["rock", "paper"],
+  choices: ["rock", "paper", "scissors"],
+  reply: "rock",
 };
 const EVEN_ODD: Choices = {
-  ...{ template: "even_odd", options: {}, roles: ["ODD", "EVEN"], before: [1, 2], choices: [1, 4, 5], reply: 2 },
+  template: "even_odd",
+  options: {},
+  roles: ["ODD", "EVEN"],
+  before: [1, 2],
+  choices: [1, 4, 5],
+  reply: 2,
 };
 const DRAW: Choices = {
-  ...{ template: "even_odd", options: { variant: "draw", rounds_to_win: 2, max_rounds: 3 }, roles: ["ODD", "EVEN"] },
-  ...{ before: [], choices: ["even", "odd"], reply: "even" },
+  template: "even_odd",
+  options: { variant: "draw", rounds_to_win: 2, max_rounds: 3 },
+  roles: ["ODD", "EVEN"],
+  before: [],
+  choices: ["even", "odd"],
+  reply: "even",
 };
 
 const SCENES: Readonly<Record<string, HostScene>> = {
@@ -41,7 +54,11 @@ export const hostScenes = (hosted: () => Hosted): Readonly<Record<string, Scene<
 function sceneAt(scene: HostScene, hosted: () => Hosted): Scene<HostWorld> {
   const { hidden, holders, isRevealed, seats, without = [], games, discloses = differ } = scene;
   return {
-    ...{ hidden, holders, isRevealed, seats, surfaces: HOST_SURFACES },
+    hidden,
+    holders,
+    isRevealed,
+    seats,
+    surfaces: HOST_SURFACES,
     viewers: [...seats, ...OTHERS].filter((viewer) => !without.includes(viewer)),
     async play() {
       const worlds: HostWorld[] = [];

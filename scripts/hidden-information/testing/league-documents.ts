@@ -78,7 +78,11 @@ export async function openDocuments(
 ) {
   const present = await presentIn(manager);
   const open = async (viewer: string, token: string | null, one: DocumentPath) => ({
-    ...{ viewer, one, surface: nameOf(OPENED[when], one), hidden: "", bytes: "" },
+    viewer,
+    one,
+    surface: nameOf(OPENED[when], one),
+    hidden: "",
+    bytes: "",
     stream: await watchStream(manager, `/api${one.path}`, token ?? undefined),
     sent: "",
   });

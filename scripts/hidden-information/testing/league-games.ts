@@ -50,7 +50,12 @@ export function sealedChoice(
   const chooser = seats[holder];
   const other: Step = (match) => round(match, draw);
   return {
-    ...{ game, options, seats, hidden: "choice", holders: [chooser], isRevealed: true },
+    game,
+    options,
+    seats,
+    hidden: "choice",
+    holders: [chooser],
+    isRevealed: true,
     runSeeds: choices.map(() => SEED),
     begin: (match) => round(match, before),
     hide: (match, world) => move(match, chooser, choices[world]),
@@ -64,12 +69,22 @@ export function sealedChoice(
 }
 
 export const RPS: Choices = {
-  ...{ game: "rps.v1", options: { best_of: 9 }, seats: ["player_1", "player_2"], before: ["rock", "paper"] },
-  ...{ choices: ["rock", "paper", "scissors"], reply: "rock", draw: ["paper", "paper"] },
+  game: "rps.v1",
+  options: { best_of: 9 },
+  seats: ["player_1", "player_2"],
+  before: ["rock", "paper"],
+  choices: ["rock", "paper", "scissors"],
+  reply: "rock",
+  draw: ["paper", "paper"],
 };
 export const EVEN_ODD: Choices = {
-  ...{ game: "even_odd.v1", options: { rounds_to_win: 9, max_rounds: 9 }, seats: ["EVEN", "ODD"], before: [1, 2] },
-  ...{ choices: [1, 4, 5], reply: 2, draw: [1, 1] },
+  game: "even_odd.v1",
+  options: { rounds_to_win: 9, max_rounds: 9 },
+  seats: ["EVEN", "ODD"],
+  before: [1, 2],
+  choices: [1, 4, 5],
+  reply: 2,
+  draw: [1, 1],
 };
 
 const KUHN = ["player_1", "player_2"] as const;
@@ -89,8 +104,12 @@ const OTHER_MATCH = "R1M3";
 
 /** One role has the jack or the king; the other role always has the queen. */
 export const dealtCard = (holder: 0 | 1): LeagueScene => ({
-  ...{ game: "kuhn_poker.v1", options: { hands: 2 }, seats: KUHN },
-  ...{ hidden: "card", holders: [KUHN[holder]], isRevealed: true },
+  game: "kuhn_poker.v1",
+  options: { hands: 2 },
+  seats: KUHN,
+  hidden: "card",
+  holders: [KUHN[holder]],
+  isRevealed: true,
   runSeeds: ["jack", "king"].map((card) => (holder === 0 ? runSeedFor(card, "queen") : runSeedFor("queen", card))),
   async hide(match) {
     await move(match, "player_1", "bet");
@@ -127,9 +146,13 @@ const guess = (match: Match, team: string, identity: string): Promise<void> =>
 
 /** Both spymasters have been asked, and the red team has guessed a neutral card. */
 export const codenamesKey: LeagueScene = {
-  ...{ game: "codenames.v1", options: CODENAMES_OPTIONS, runSeeds: [SEED] },
+  game: "codenames.v1",
+  options: CODENAMES_OPTIONS,
+  runSeeds: [SEED],
   seats: ["red_spymaster", "red_team", "blue_spymaster", "blue_team"],
-  ...{ hidden: "key", holders: ["red_spymaster", "blue_spymaster"], isRevealed: false },
+  hidden: "key",
+  holders: ["red_spymaster", "blue_spymaster"],
+  isRevealed: false,
   async begin(match) {
     await clue(match, "red", "YYYYY");
     await guess(match, "red", "neutral");
@@ -144,7 +167,9 @@ export const codenamesKey: LeagueScene = {
 /** The match ends with the turn, and its seed is revealed. */
 export const seedOfMatch: LeagueScene = {
   ...sealedChoice({ ...RPS, choices: ["rock"] }, 0),
-  ...{ options: { best_of: 3 }, hidden: "seed", holders: [] },
+  options: { best_of: 3 },
+  hidden: "seed",
+  holders: [],
   begin: (match) => round(match, ["rock", "scissors"]),
   async close(match) {
     const { manager } = match.league;

@@ -135,7 +135,9 @@ async function openSubscriptions(league: ControlledLeague, viewers: ReadonlyMap<
     for (const era of eras) {
       const open = async (agent: "referee" | "manager", place: Place, uris: readonly string[], sentinel: string) =>
         clients.push({
-          ...{ viewer, sentinel, surface: notificationsOf(agent, era) },
+          viewer,
+          sentinel,
+          surface: notificationsOf(agent, era),
           client: await subscribe(place.url, era, [...uris, sentinel], tokens[agent]),
         });
       await open("referee", referee, matchUris, atReferee);

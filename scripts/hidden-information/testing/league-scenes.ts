@@ -42,8 +42,13 @@ export const LEAGUE_SCENES: Readonly<Record<string, Scene<LeagueRead>>> = Object
 function sceneOf(scene: LeagueScene): Scene<LeagueRead> {
   const { hidden, holders, isRevealed, seats, runSeeds, discloses = differ } = scene;
   return {
-    ...{ hidden, holders, isRevealed, seats, discloses },
-    ...{ viewers: [...seats, ...LEAGUE_OTHERS], surfaces: leagueSurfaces(seats) },
+    hidden,
+    holders,
+    isRevealed,
+    seats,
+    discloses,
+    viewers: [...seats, ...LEAGUE_OTHERS],
+    surfaces: leagueSurfaces(seats),
     async play() {
       const worlds: LeagueRead[] = [];
       for (const [index, runSeed] of runSeeds.entries()) worlds.push(await worldOf(scene, runSeed, index));
@@ -74,7 +79,9 @@ async function worldOf(scene: LeagueScene, runSeed: string, index: number): Prom
     closeStore();
     const bodies = entries.map(({ body }) => String(body));
     const secrets = [
-      ...[...(await secretsOf(league, runSeed)), ...entriesOf(entries), ...seedsOf(scene, match, other)],
+      ...(await secretsOf(league, runSeed)),
+      ...entriesOf(entries),
+      ...seedsOf(scene, match, other),
       ...models.secretsOf(scene.hidden === "seed"),
     ];
     return { readings, secrets, cards: game === codenames.id ? cardsIn(match.seed, bodies) : [] };

@@ -56,31 +56,46 @@ const AS_AT_A_HOST: Surfaces = Object.fromEntries(
 export const REFEREE_SURFACES: Surfaces = {
   ...AS_AT_A_HOST,
   "tool get_game_state by match": {
-    ...{ readers: "all", shows: ["choice", "card", "key"] },
+    readers: "all",
+    shows: ["choice", "card", "key"],
     read: call("get_game_state", { match_id: MATCH }),
   },
   "tool get_game_state by league and match": {
-    ...{ readers: "all", shows: ["choice", "card", "key"] },
+    readers: "all",
+    shows: ["choice", "card", "key"],
     read: call("get_game_state", { match_id: REF }),
   },
   "tool validate_move by player": {
-    ...{ readers: "all", shows: [] },
+    readers: "all",
+    shows: [],
     read: call("validate_move", { player_id: "P01", move: "rock", match_id: REF }),
   },
   "tool start_game without a signature": {
-    ...{ readers: "none", shows: [] },
+    readers: "none",
+    shows: [],
     read: call("start_game", { player1_id: "P01", player2_id: "P06", match_id: MATCH }),
   },
   "resource game://state of the match": {
-    ...{ readers: "public", shows: ["choice", "card", "key"] },
+    readers: "public",
+    shows: ["choice", "card", "key"],
     read: resource(`game://state/${REF}`),
   },
 };
 
 /** A result that the manager rejects, because its sender is not the referee of the match. */
 const FALSE_RESULT = {
-  ...{ league_id: LEAGUE, round_id: 1, match_id: MATCH, epoch: 1, winner: null, match_points: {}, final_scores: {} },
-  ...{ termination: "aborted", reason: "no result", faults: [], log: [], log_head: "" },
+  league_id: LEAGUE,
+  round_id: 1,
+  match_id: MATCH,
+  epoch: 1,
+  winner: null,
+  match_points: {},
+  final_scores: {},
+  termination: "aborted",
+  reason: "no result",
+  faults: [],
+  log: [],
+  log_head: "",
 };
 
 /** The answers of the league manager to requests about the league. */
@@ -92,7 +107,8 @@ export const MANAGER_SURFACES: Surfaces = {
   "manager: tool get_ratings": { readers: "none", shows: [], read: call("get_ratings", { league_id: LEAGUE }) },
   "manager: tool get_schedule": { readers: "none", shows: [], read: call("get_schedule", { league_id: LEAGUE }) },
   "manager: rejected result": {
-    ...{ readers: "none", shows: [] },
+    readers: "none",
+    shows: [],
     read: (place, id, token) =>
       call("league_message", newEnvelope("MATCH_RESULT", "referee:REF02", FALSE_RESULT))(place, id, token),
   },
@@ -100,17 +116,20 @@ export const MANAGER_SURFACES: Surfaces = {
   "manager: tool make_move": { readers: "none", shows: [], read: call("make_move", { move: "rock" }) },
   "manager: inbox of a player": { readers: "none", shows: [], read: posted("/inbox/P01?wait_s=0", []) },
   "manager: state of a person's page": {
-    ...{ readers: "none", shows: [] },
+    readers: "none",
+    shows: [],
     read: posted("/play/api/state", { wait_s: 0 }),
   },
   "manager: resource league://standings": { readers: "none", shows: [], read: resource("league://standings") },
   "manager: resource league://schedule": { readers: "none", shows: [], read: resource("league://schedule") },
   "manager: resource of the ratings": {
-    ...{ readers: "none", shows: [] },
+    readers: "none",
+    shows: [],
     read: resource(`league://${LEAGUE}/ratings`),
   },
   "manager: resource of the round": {
-    ...{ readers: "none", shows: [] },
+    readers: "none",
+    shows: [],
     read: resource(`league://${LEAGUE}/schedule/1`),
   },
   "manager: resource of the match": { readers: "all", shows: ["seed"], read: resource(`match://${REF}`) },
@@ -123,8 +142,13 @@ export const ANOTHER_REFEREE = "the referee of another match";
 export const OPERATOR = "the operator";
 
 export const LEAGUE_OTHERS = [
-  ...[ANOTHER_PLAYER, OWN_REFEREE, ANOTHER_REFEREE, OPERATOR],
-  ...["a made-up token", "an empty token", "no token"],
+  ANOTHER_PLAYER,
+  OWN_REFEREE,
+  ANOTHER_REFEREE,
+  OPERATOR,
+  "a made-up token",
+  "an empty token",
+  "no token",
 ] as const;
 
 export const WIRE = "messages on the wire";
@@ -162,11 +186,15 @@ export const leagueSurfaces = (seats: readonly string[]): Readonly<Record<string
     ]),
   ),
   [WIRE]: {
-    ...{ readers: "seats", shows: ["choice", "card", "key", "seed"], showsHolder: ["card", "key"] },
+    readers: "seats",
+    shows: ["choice", "card", "key", "seed"],
+    showsHolder: ["card", "key"],
     viewers: [...seats, ANOTHER_PLAYER, ANOTHER_REFEREE],
   },
   [PROMPTS]: {
-    ...{ readers: "seats", shows: ["choice"], showsHolder: ["card", "key"] },
+    readers: "seats",
+    shows: ["choice"],
+    showsHolder: ["card", "key"],
     viewers: [...seats, ANOTHER_PLAYER],
   },
   [EXPORT]: { readers: "all", shows: ["seed"], hasRandomHashes: true, viewers: [OPERATOR] },

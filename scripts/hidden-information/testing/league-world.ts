@@ -101,8 +101,13 @@ export async function startControlledLeague({
   return {
     manager: { url: manager, call: callerOf(manager) },
     referee: { url: referee, call: callerOf(referee) },
-    ...{ managerOutput: managerProcess, refereeOutput: refereeProcess, otherReferee, dataFolder, otherMatch },
-    ...{ managerPort: portOf(manager), refereePort: portOf(referee) },
+    managerOutput: managerProcess,
+    refereeOutput: refereeProcess,
+    otherReferee,
+    dataFolder,
+    otherMatch,
+    managerPort: portOf(manager),
+    refereePort: portOf(referee),
     refereeToken: readFileSync(join(dataFolder, "tokens", `referee-${portOf(referee)}`), "utf8").trim(),
     operatorToken: readFileSync(join(dataFolder, "operator-token"), "utf8").trim(),
     seats: matches.get(MATCH) ?? new Map(),
@@ -167,7 +172,9 @@ function recorded(name: string, dataFolder: string): Recorded {
     if (line.startsWith("registered")) registered.resolve();
   };
   const self = silentProcess(name, {
-    ...{ log, say, warn: say },
+    log,
+    say,
+    warn: say,
     report(report) {
       lines.push(JSON.stringify(report));
       if (report.type === "ready") ready.resolve(report.url);
@@ -175,7 +182,9 @@ function recorded(name: string, dataFolder: string): Recorded {
   });
   let read = 0;
   return {
-    ...{ self, ready: ready.promise, registered: registered.promise },
+    self,
+    ready: ready.promise,
+    registered: registered.promise,
     live: (event) => void lines.push(JSON.stringify(event)),
     async drain() {
       await new Promise((resolve) => log.flush(resolve));

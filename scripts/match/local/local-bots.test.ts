@@ -28,8 +28,16 @@ test("an engine has a process for each game that is played at the same time", as
   try {
     const { player } = bots.at(bots.endpointOf("P01"));
     const invitation = (match_id: string): GameInvite => ({
-      ...{ league_id: "match", round_id: 1, match_id, epoch: 1, game: "chess.v1", options: {}, bot_seed: "seed" },
-      ...{ your_role: "white", roles: { white: "P01", black: "P02" }, seed_commitment: "0".repeat(64) },
+      league_id: "match",
+      round_id: 1,
+      match_id,
+      epoch: 1,
+      game: "chess.v1",
+      options: {},
+      bot_seed: "seed",
+      your_role: "white",
+      roles: { white: "P01", black: "P02" },
+      seed_commitment: "0".repeat(64),
       time_limit_seconds: 600,
     });
     const matchIds = Array.from({ length: CONCURRENCY }, (_, index) => `M${index}`);

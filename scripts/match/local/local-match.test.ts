@@ -18,8 +18,14 @@ const RANDOM: Choose = ({ random, legal }) => random.pick(legal as readonly unkn
 const OPTIONS = { best_of: 5 };
 
 const ORDER: StartGame = {
-  ...{ league_id: "match", match_id: "R1M1", round_id: 1, epoch: 1, run_id: "run", seed: "seed" },
-  ...{ game: "rps.v1", options: OPTIONS },
+  league_id: "match",
+  match_id: "R1M1",
+  round_id: 1,
+  epoch: 1,
+  run_id: "run",
+  seed: "seed",
+  game: "rps.v1",
+  options: OPTIONS,
   roles: { player_1: seat("P01"), player_2: seat("P02") },
   timeouts: { join_ms: 1_000, move_ms: 1_000, game_over_ms: 1_000 },
 };

@@ -8,21 +8,23 @@ import type { LocalLeague } from "./local-league.ts";
 import { runLocal } from "./run-local.ts";
 
 const seat = (player_id: string): StartGame["roles"][string] => ({
-  ...{ player_id, endpoint: player_id, legal_actions: false, round_results: false },
-  ...{ dialect: "native", match_token: "token" },
+  player_id,
+  endpoint: player_id,
+  legal_actions: false,
+  round_results: false,
+  dialect: "native",
+  match_token: "token",
 });
 
 const ORDER: StartGame = {
-  ...{
-    league_id: "match",
-    match_id: "R1M1",
-    round_id: 1,
-    epoch: 1,
-    run_id: "run",
-    seed: "seed",
-    game: "rps.v1",
-    options: {},
-  },
+  league_id: "match",
+  match_id: "R1M1",
+  round_id: 1,
+  epoch: 1,
+  run_id: "run",
+  seed: "seed",
+  game: "rps.v1",
+  options: {},
   roles: { player_1: seat("P01"), player_2: seat("P02") },
   timeouts: { join_ms: 1_000, move_ms: 1_000, game_over_ms: 1_000 },
 };

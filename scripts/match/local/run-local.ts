@@ -228,7 +228,8 @@ export function localMatches(
   const driver: MatchDriver = {
     host: sessions,
     asker: createLocalAsker(playerAt, system.clock),
-    ...{ clock: system.clock, ids: system.ids },
+    clock: system.clock,
+    ids: system.ids,
   };
   const { signal } = new AbortController();
   return async (order) => {

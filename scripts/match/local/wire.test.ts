@@ -86,7 +86,10 @@ async function locally(
     throw error;
   };
   const entries = bots.map((spec, index) => ({
-    ...{ playerId: `P0${index + 1}`, name: `Bot ${index + 1}`, spec, allow: BotPermissions.parse({}) },
+    playerId: `P0${index + 1}`,
+    name: `Bot ${index + 1}`,
+    spec,
+    allow: BotPermissions.parse({}),
   }));
   const warn = (): void => {};
   const loaded = await loadLocalBots(
@@ -117,7 +120,11 @@ async function locally(
 }
 
 const leagueOf = ({ game, options = {}, openings }: Omit<Played, "bots">) => ({
-  ...{ league_id: LEAGUE_ID, game, format: "match", format_options: { games: GAMES }, options },
+  league_id: LEAGUE_ID,
+  game,
+  format: "match",
+  format_options: { games: GAMES },
+  options,
   ...(openings && { openings }),
 });
 

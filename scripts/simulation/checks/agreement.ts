@@ -16,7 +16,9 @@ export const AGREEMENT_MS = 10_000;
 
 const request = (name: string): string =>
   JSON.stringify({
-    ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
     params: { name, arguments: { league_id: "sim" } },
   });
 

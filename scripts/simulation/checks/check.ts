@@ -55,11 +55,18 @@ function createChecks(plan: Plan, now: () => number) {
   const timeline = createTimeline(now);
   const dialects = createDialects(plan, now);
   return {
-    ...{ plan, timeline, results: createResults(plan), course: createCourse(plan) },
+    plan,
+    timeline,
+    results: createResults(plan),
+    course: createCourse(plan),
     announcements: createAnnouncements(plan),
-    ...{ dialects, turns: createTurns(dialects.isForeign) },
-    ...{ clocks: createClocks(plan), views: createViews(), epochs: createEpochs(plan, now) },
-    ...{ deadlines: createDeadlines(plan, now), release: createRelease(plan, now) },
+    dialects,
+    turns: createTurns(dialects.isForeign),
+    clocks: createClocks(plan),
+    views: createViews(),
+    epochs: createEpochs(plan, now),
+    deadlines: createDeadlines(plan, now),
+    release: createRelease(plan, now),
     operators: createOperators(plan, timeline.entries),
     /** The display names of the agents that have registered, by id. Those of erased players are no longer in the database. */
     names: new Map<string, string>(),

@@ -196,7 +196,10 @@ interface Received {
 }
 
 const ANNOUNCEMENTS: ReadonlySet<string> = new Set([
-  ...["ROUND_ANNOUNCEMENT", "ROUND_START", "ROUND_END", "LEAGUE_STANDINGS_UPDATE"],
+  "ROUND_ANNOUNCEMENT",
+  "ROUND_START",
+  "ROUND_END",
+  "LEAGUE_STANDINGS_UPDATE",
 ]);
 
 export function createAnnouncements(plan: Plan): Announcements {

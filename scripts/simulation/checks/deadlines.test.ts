@@ -5,7 +5,11 @@ import { createDeadlines } from "./deadlines.ts";
 const PLAN = { ...planOf("1"), disturbances: [] };
 const MATCH = { match_id: "R1M1", epoch: 1 };
 const envelope = (type: string, payload: object, message_id = "") => ({
-  ...{ id: 1, type, sender: "", message_id, payload: { ...MATCH, ...payload } },
+  id: 1,
+  type,
+  sender: "",
+  message_id,
+  payload: { ...MATCH, ...payload },
 });
 const request = (time_limit_seconds: number, messageId: string, tick = 0) =>
   envelope("MOVE_REQUEST", { your_role: "x", tick, time_limit_seconds }, messageId);

@@ -3,8 +3,14 @@ import type { Plan } from "../plan.ts";
 import { createDialects } from "./dialects.ts";
 
 const PLAN: Plan = {
-  ...{ seed: "test", game: { id: "even_odd.v1", options: {} }, referees: 1, players: ["well", "well"] },
-  ...{ contacts: ["handle message"], disturbances: [], withoutSockets: [], managers: 1 },
+  seed: "test",
+  game: { id: "even_odd.v1", options: {} },
+  referees: 1,
+  players: ["well", "well"],
+  contacts: ["handle message"],
+  disturbances: [],
+  withoutSockets: [],
+  managers: 1,
 };
 
 /** A player of a dialect that is called for a move with a limit of 10 s at 0 ms, and answers at `answeredAt`. */

@@ -54,21 +54,20 @@ export function createDialects(plan: Plan, now: () => number): Dialects {
     return program === "handle message" || program === "later answers" ? [playerName(n)] : [];
   });
   const state: Exchanges = {
-    ...{
-      machines,
-      now,
-      isCalm: plan.disturbances.every(({ type }) => type === "slow"),
-      isAlone: plan.managers === 1,
-    },
-    ...{
-      players: new Map(),
-      tokens: new Map(),
-      reset: new Set(resetIn(plan).map(machineOf)),
-      calls: new Map(),
-      last: new Map(),
-      moves: new Map(),
-    },
-    ...{ results: new Set(), ended: new Set(), rounds: new Set(), takesRounds: new Set(takesRounds) },
+    machines,
+    now,
+    isCalm: plan.disturbances.every(({ type }) => type === "slow"),
+    isAlone: plan.managers === 1,
+    players: new Map(),
+    tokens: new Map(),
+    reset: new Set(resetIn(plan).map(machineOf)),
+    calls: new Map(),
+    last: new Map(),
+    moves: new Map(),
+    results: new Set(),
+    ended: new Set(),
+    rounds: new Set(),
+    takesRounds: new Set(takesRounds),
   };
   return {
     isForeign: (playerId) => state.players.has(playerId),

@@ -4,7 +4,10 @@ import { createEpochs } from "./release.ts";
 
 const PLAN = { ...planOf("1"), players: ["well", "well"] as const };
 const envelope = (type: string, payload: object) => ({
-  ...{ id: 1, type, sender: "", payload: { match_id: "R1M1", ...payload } },
+  id: 1,
+  type,
+  sender: "",
+  payload: { match_id: "R1M1", ...payload },
 });
 
 it("a referee that has acknowledged a withdrawal sends nothing more of the epoch and does not start it", () => {

@@ -59,7 +59,10 @@ function needsOf(plan: Plan): Needs {
   const { managers, referees, players, disturbances, contacts = [] } = plan;
   const copies = new Set(disturbances.flatMap((one) => (one.type === "copy" ? [one.machine] : []))).size;
   return {
-    ...{ managers, referees, rounds: roundsOf(plan), recipients: players.length + referees },
+    managers,
+    referees,
+    rounds: roundsOf(plan),
+    recipients: players.length + referees,
     peers: managers + referees + players.length + copies,
     matches: Math.floor(players.length / SEATS) + matchesAtOnce(plan),
     liars: players.filter((behaviour) => behaviour === "lying" || behaviour === "hostile").length,

@@ -44,7 +44,10 @@ async function playLeague(): Promise<LeagueMemory> {
     onAnswer: (_, reply) => {
       if (reply.includes("MATCH_RESULT_RESPONSE")) results++;
     },
-    ...{ onCommitted: () => {}, onProcess: () => {}, onView: () => {}, trace: () => {} },
+    onCommitted: () => {},
+    onProcess: () => {},
+    onView: () => {},
+    trace: () => {},
   });
   const memoryAfter = async (matches: number): Promise<number> => {
     await world.play(() => results >= matches, timeLimitMs(LEAGUE));

@@ -14,7 +14,9 @@ const ofPlayer = (type: string): LogEntry =>
 const answered = (value: object, isError = false): string =>
   JSON.stringify({ result: { content: [{ text: JSON.stringify(value) }], isError } });
 const sent = (from: string, tool: string, args: object): ObservedRequest => ({
-  ...{ from, to: "manager", isOverSocket: false },
+  from,
+  to: "manager",
+  isOverSocket: false,
   body: JSON.stringify({ params: { name: tool, arguments: args } }),
 });
 
@@ -133,7 +135,10 @@ describe("a token that was reset", () => {
     // The signature of "sim/R1M1" for the token "old".
     const signature = "hxJpyPMbTrbsiXifTm1vOtUyc1EAbfEPmxA7Qisbz2s";
     const invitation = {
-      ...{ id: 1, type: "GAME_INVITE", sender: "referee:REF01", auth_token: signature },
+      id: 1,
+      type: "GAME_INVITE",
+      sender: "referee:REF01",
+      auth_token: signature,
       payload: { league_id: "sim", match_id: "R1M1", epoch: 1, your_role: "a", roles: { a: "P01" } },
     };
     run.call("pause_league", {}, null, [ofLeague("match_assigned", { match_id: "R1M1", epoch: 1 })]);

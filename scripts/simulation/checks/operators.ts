@@ -135,8 +135,18 @@ function faultsOfInvitation(
 
 /** The tools that need the operator token. */
 const NEED_TOKEN: ReadonlySet<string> = new Set([
-  ...["pause_league", "resume_league", "extend_league", "end_league", "annul_match", "schedule_match"],
-  ...["add_player", "remove_player", "forget_player", "reset_token", "start_league", "league_status"],
+  "pause_league",
+  "resume_league",
+  "extend_league",
+  "end_league",
+  "annul_match",
+  "schedule_match",
+  "add_player",
+  "remove_player",
+  "forget_player",
+  "reset_token",
+  "start_league",
+  "league_status",
   "open_league",
 ]);
 
@@ -295,7 +305,13 @@ function isByOperator({ event }: LogEntry): boolean {
 }
 
 const BY_OPERATOR: ReadonlySet<string> = new Set([
-  ...["paused", "resumed", "match_annulled", "match_scheduled", "extended", "removed", "token_reset"],
+  "paused",
+  "resumed",
+  "match_annulled",
+  "match_scheduled",
+  "extended",
+  "removed",
+  "token_reset",
 ]);
 
 /** While a league is paused no match is assigned, no round is paired, opened or ended, and the league is not completed. Only a paused league is resumed. */
@@ -309,7 +325,11 @@ function faultsOfPauses(log: readonly LogEntry[]): readonly string[] {
 }
 
 const NOT_WHILE_PAUSED: ReadonlySet<string> = new Set([
-  ...["match_assigned", "round_paired", "round_opened", "round_expired", "completed"],
+  "match_assigned",
+  "round_paired",
+  "round_opened",
+  "round_expired",
+  "completed",
 ]);
 
 /** After the operator has ended a league no match is assigned or completed. The same holds for an annulled, cancelled or aborted match. */

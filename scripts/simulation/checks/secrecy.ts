@@ -95,8 +95,16 @@ const isOf = (one: Answer, { machine, turn }: Choice): boolean => one.machine ==
 
 /** Another choice for each choice in the games of the simulation. */
 const OTHER_CHOICES: Readonly<Record<string, string>> = {
-  ...{ '\\"rock\\"': '\\"paper\\"', '\\"paper\\"': '\\"scissors\\"', '\\"scissors\\"': '\\"rock\\"' },
-  ...{ '\\"even\\"': '\\"odd\\"', '\\"odd\\"': '\\"even\\"', 1: "2", 2: "3", 3: "4", 4: "5", 5: "1" },
+  '\\"rock\\"': '\\"paper\\"',
+  '\\"paper\\"': '\\"scissors\\"',
+  '\\"scissors\\"': '\\"rock\\"',
+  '\\"even\\"': '\\"odd\\"',
+  '\\"odd\\"': '\\"even\\"',
+  1: "2",
+  2: "3",
+  3: "4",
+  4: "5",
+  5: "1",
 };
 
 /** Returns the network of a player. If the choice is that of this machine, it answers this turn with another choice. */

@@ -5,7 +5,11 @@ import { faultsOfTimeouts } from "./timeouts.ts";
 /** A match of P01 and P02 in which these players have timed out. */
 const match = (match_id: string, ...timedOut: readonly string[]): LeagueEvent =>
   ({
-    ...{ type: "match_completed", match_id, epoch: 1, log_head: "x", match_points: { P01: 0, P02: 3 } },
+    type: "match_completed",
+    match_id,
+    epoch: 1,
+    log_head: "x",
+    match_points: { P01: 0, P02: 3 },
     faults: timedOut.map((player_id) => ({ player_id, code: "G002", cause: "timeout" })),
   }) as unknown as LeagueEvent;
 const left = { type: "player_left", player_id: "P01" } as unknown as LeagueEvent;

@@ -4,7 +4,10 @@ import { createTurns } from "./turns.ts";
 const MATCH = { match_id: "R1M1", epoch: 1 };
 const TURN = { ...MATCH, your_role: "x", tick: 0 };
 const envelope = (type: string, payload: object, sender = "referee:REF01") => ({
-  ...{ id: 1, type, sender, payload: payload as Record<string, unknown> },
+  id: 1,
+  type,
+  sender,
+  payload: payload as Record<string, unknown>,
 });
 
 it.each([

@@ -3,9 +3,14 @@ import { createViews } from "./secrecy.ts";
 
 const SEAT = { match_id: "R1M1", epoch: 1, your_role: "x" };
 const request = (tick: number, rounds: readonly number[], from?: number) => ({
-  ...{ id: 1, type: "MOVE_REQUEST", sender: "", message_id: "" },
+  id: 1,
+  type: "MOVE_REQUEST",
+  sender: "",
+  message_id: "",
   payload: {
-    ...{ ...SEAT, tick, game_state: { series: { rounds } } },
+    ...SEAT,
+    tick,
+    game_state: { series: { rounds } },
     ...(from !== undefined && { omitted_history: { list: ["series", "rounds"], from } }),
   },
 });

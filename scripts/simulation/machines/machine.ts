@@ -35,9 +35,20 @@ export interface Machine {
 type MessageCrash = Extract<Disturbance, { type: "crash at message" }> & { received?: number };
 
 export const newMachine = (name: string, disk: MachineDisk, start: Start): Machine => ({
-  ...{ name, disk, start, process: null, isInvited: false, hasLeft: false, isRegistered: false },
-  ...{ messageCrashes: new Set() },
-  ...{ dateOffset: 0, starts: 0, commitFate: null, downMs: 0, fullUntil: 0, stoppedUntil: 0 },
+  name,
+  disk,
+  start,
+  process: null,
+  isInvited: false,
+  hasLeft: false,
+  isRegistered: false,
+  messageCrashes: new Set(),
+  dateOffset: 0,
+  starts: 0,
+  commitFate: null,
+  downMs: 0,
+  fullUntil: 0,
+  stoppedUntil: 0,
 });
 
 /** Sets the condition of a machine that a disturbance causes and that ends by itself. Other disturbances change nothing here. */
@@ -106,7 +117,9 @@ export function newProcess(
     resolve();
   };
   const load = (): Load => ({
-    ...{ timers: clock.timers(), connections: network.connections(), commits: disk.waiting() },
+    timers: clock.timers(),
+    connections: network.connections(),
+    commits: disk.waiting(),
   });
   return { clock, kill, load, killed, agent: null };
 }

@@ -63,7 +63,11 @@ export function createNetwork(options: NetworkOptions): SimulatedNetwork {
             for (const connection of server.open) connection.fail(resetError());
           });
           return ok({
-            ...{ url: origin, urls: [origin], port, isOnEveryAddress: false, close },
+            url: origin,
+            urls: [origin],
+            port,
+            isOnEveryAddress: false,
+            close,
             rejections: { write: () => {} },
           });
         },
@@ -495,7 +499,8 @@ class SocketConnection implements Link {
     this.#server = server;
     server.open.add(this);
     const http: HttpContext = {
-      ...{ bearer: this.#address.bearer ?? null, remoteAddress: this.#wire.addressOf(this.#from) },
+      bearer: this.#address.bearer ?? null,
+      remoteAddress: this.#wire.addressOf(this.#from),
       abortSignal: () => this.#closed.signal,
     };
     const verdict = await server.options.gate?.("", http);

@@ -66,7 +66,9 @@ export class World {
     const fateOf = fatesOf(plan, scheduler.now, this.#random);
     this.#database = plan.managers > 1 ? this.#openDatabase() : null;
     this.#network = createNetwork({
-      ...{ scheduler, fateOf, withoutSockets: plan.withoutSockets },
+      scheduler,
+      fateOf,
+      withoutSockets: plan.withoutSockets,
       addressOf: (machine) => addressOf(plan, machine),
       playerWith: (id) => this.#players.get(id),
       onAnswer: (request, reply) => {
@@ -170,7 +172,9 @@ export class World {
 
   #openDatabase(): SimulatedDatabase {
     return new SimulatedDatabase({
-      ...{ plan: this.#plan, scheduler: this.scheduler, machineOf: (name) => this.#machines.get(name) },
+      plan: this.#plan,
+      scheduler: this.scheduler,
+      machineOf: (name) => this.#machines.get(name),
       onCommitted: (db) => this.#observer.onCommitted(DATABASE, db),
       onCrash: (machine) => this.#kill(machine, machine.downMs, "is killed at a commit"),
     });
@@ -225,8 +229,14 @@ export class World {
     };
     const ids = seededIds(`${this.#plan.seed}/${name}/${machine.starts}`);
     const self: AgentProcess = {
-      ...{ log: openLog(null, name), say, warn: say, report: () => {} },
-      ...{ clock, ids, network, disk },
+      log: openLog(null, name),
+      say,
+      warn: say,
+      report: () => {},
+      clock,
+      ids,
+      network,
+      disk,
     };
     machine.start(self).then((agent) => {
       process.agent = agent;

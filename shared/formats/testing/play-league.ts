@@ -81,7 +81,10 @@ function addRound(state: State, { pairings, byes }: NewRound): void {
 }
 
 const viewOf = ({ players, rounds }: State, { seed, roleCount }: SimulatedLeague): LeagueView => ({
-  ...{ seed, roleCount, players: [...players], rounds },
+  seed,
+  roleCount,
+  players: [...players],
+  rounds,
 });
 
 const openMatchesOf = ({ matches }: FormatRound): readonly FormatMatch[] =>

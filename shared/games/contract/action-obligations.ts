@@ -143,7 +143,10 @@ export const ACTION_OBLIGATIONS: readonly Obligation[] = [
               const actual = applyLegal(game, applyLegal(game, state, second, b), first, a);
               const problem = `the next state depends on whether ${first} or ${second} chooses first`;
               must(stateHash(expected) === stateHash(actual), problem, () => ({
-                ...{ ...evidenceAt(trace, step), action: { [first]: a, [second]: b }, expected, actual },
+                ...evidenceAt(trace, step),
+                action: { [first]: a, [second]: b },
+                expected,
+                actual,
               }));
             }
           }
@@ -155,8 +158,27 @@ export const ACTION_OBLIGATIONS: readonly Obligation[] = [
 
 /** Values that are not actions of any game. */
 const GARBAGE: readonly unknown[] = [
-  ...[null, true, 0, -0, -1, 1.5, 2 ** 53, "", " ", "--", "null", "__proto__", "constructor", "x".repeat(10_000)],
-  ...[[], {}, [[]], { number: 3 }, { number: "3" }, { length: 4 }, { toString: "e2e4" }],
+  null,
+  true,
+  0,
+  -0,
+  -1,
+  1.5,
+  2 ** 53,
+  "",
+  " ",
+  "--",
+  "null",
+  "__proto__",
+  "constructor",
+  "x".repeat(10_000),
+  [],
+  {},
+  [[]],
+  { number: 3 },
+  { number: "3" },
+  { length: 4 },
+  { toString: "e2e4" },
   JSON.parse('{"__proto__": 1}'),
 ];
 

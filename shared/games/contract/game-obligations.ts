@@ -61,7 +61,9 @@ const DETERMINISM =
 
 /** Returns the evidence of a state of a random game. */
 export const evidenceAt = ({ options, seed, states }: Trace, step: number): Evidence => ({
-  ...{ options, seed, step },
+  options,
+  seed,
+  step,
   state: states[step],
 });
 
@@ -77,9 +79,12 @@ function forEachEnd({ game, traces }: Subject, check: (outcome: Outcome, evidenc
 function checkReplay(game: Game, { options, seed, states, steps }: Trace): void {
   const mustBeEqual = (state: unknown, index: number, problem: string): void =>
     must(stateHash(state) === stateHash(states[index]), problem, () => ({
-      ...{ options, seed, step: Math.max(0, index - 1) },
+      options,
+      seed,
+      step: Math.max(0, index - 1),
       ...(index > 0 && { state: states[index - 1], ...steps[index - 1] }),
-      ...{ expected: states[index], actual: state },
+      expected: states[index],
+      actual: state,
     }));
   let live = game.initialState({ options: game.options.parse(throughJson(options)), seed });
   let stored = throughJson(live);
@@ -158,8 +163,11 @@ export const STATE_OBLIGATIONS: readonly Obligation[] = [
           const isSame = stateHash(next) === stateHash(trace.states[index + 1]);
           const problem = "applyAction returns another state when it is called again with an earlier state";
           must(isSame, problem, () => ({
-            ...{ ...evidenceAt(trace, index), role, action },
-            ...{ expected: trace.states[index + 1], actual: next },
+            ...evidenceAt(trace, index),
+            role,
+            action,
+            expected: trace.states[index + 1],
+            actual: next,
           }));
         }
       }
@@ -175,7 +183,10 @@ export const STATE_OBLIGATIONS: readonly Obligation[] = [
           const state = trace.states[step];
           const mustBeJson = (name: string, actual: unknown, more: Evidence = {}): void =>
             must(isPlainJson(actual), `${name} changes when it is stored as JSON`, () => ({
-              ...{ ...evidenceAt(trace, step), ...more, expected: throughJson(actual), actual },
+              ...evidenceAt(trace, step),
+              ...more,
+              expected: throughJson(actual),
+              actual,
             }));
           mustBeJson("a state", state);
           mustBeJson("an outcome", game.outcome(state));

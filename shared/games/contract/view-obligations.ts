@@ -57,7 +57,10 @@ function mustFollow(subject: Subject, viewer: Viewer, from: Viewer): void {
     if (view === expected) continue;
     const problem = `the view of ${viewer} contains information that the view of ${from} does not contain`;
     throw new Violation(problem, {
-      ...{ ...evidenceAt(trace, step), viewer, expected: JSON.parse(expected), actual: JSON.parse(view) },
+      ...evidenceAt(trace, step),
+      viewer,
+      expected: JSON.parse(expected),
+      actual: JSON.parse(view),
     });
   }
 }
@@ -225,8 +228,12 @@ export const VIEW_OBLIGATIONS: readonly Obligation[] = [
               const isHidden = seenBy(game, chosen, viewer) === seenBy(game, state, viewer);
               const problem = `${viewer} sees the choice of ${role} before the turn is over`;
               must(isHidden, problem, () => ({
-                ...{ ...evidenceAt(trace, step), role, action, viewer },
-                ...{ expected: game.viewState(state, viewer), actual: game.viewState(chosen, viewer) },
+                ...evidenceAt(trace, step),
+                role,
+                action,
+                viewer,
+                expected: game.viewState(state, viewer),
+                actual: game.viewState(chosen, viewer),
               }));
             }
           }
@@ -318,7 +325,9 @@ const BOARDS: Readonly<Record<BoardKind, BoardRules>> = {
   words: {
     view: z.looseObject({
       cards: z.array(z.looseObject({ word: z.string() })),
-      ...{ remaining: z.record(z.string(), z.int()), phase: z.string(), turns: z.array(z.looseObject({})) },
+      remaining: z.record(z.string(), z.int()),
+      phase: z.string(),
+      turns: z.array(z.looseObject({})),
     }),
     fits: (_view, action) => typeof action === "object" && action !== null && "type" in action,
     actions: "an action of Codenames",
@@ -328,7 +337,9 @@ const BOARDS: Readonly<Record<BoardKind, BoardRules>> = {
       choices: byRole(z.enum(HANDS).nullable()),
       series: z
         .looseObject({
-          ...{ round: z.int(), best_of: z.int(), scores: byRole(z.int()) },
+          round: z.int(),
+          best_of: z.int(),
+          scores: byRole(z.int()),
           previous_rounds: z.array(z.looseObject(roundOf(z.enum(HANDS)))),
         })
         .optional(),
@@ -338,7 +349,10 @@ const BOARDS: Readonly<Record<BoardKind, BoardRules>> = {
   },
   numbers: {
     view: z.looseObject({
-      ...{ choices: byRole(Choice.nullable()), round: z.int(), max_rounds: z.int(), scores: byRole(z.int()) },
+      choices: byRole(Choice.nullable()),
+      round: z.int(),
+      max_rounds: z.int(),
+      scores: byRole(z.int()),
       previous_rounds: z.array(z.looseObject({ ...roundOf(Choice), number: z.int() })),
     }),
     fits: (_view, action) => Choice.safeParse(action).success,
@@ -346,11 +360,19 @@ const BOARDS: Readonly<Record<BoardKind, BoardRules>> = {
   },
   cards: {
     view: z.looseObject({
-      ...{ cards: byRole(z.enum(CARDS).nullable()), actions: z.array(z.enum(BETS)), first: z.string() },
-      ...{ hand: z.int(), hands: z.int(), scores: byRole(z.int()) },
+      cards: byRole(z.enum(CARDS).nullable()),
+      actions: z.array(z.enum(BETS)),
+      first: z.string(),
+      hand: z.int(),
+      hands: z.int(),
+      scores: byRole(z.int()),
       previous_hands: z.array(
         z.looseObject({
-          ...{ hand: z.int(), first: z.string(), actions: z.array(z.enum(BETS)), winner: z.string(), chips: z.int() },
+          hand: z.int(),
+          first: z.string(),
+          actions: z.array(z.enum(BETS)),
+          winner: z.string(),
+          chips: z.int(),
           cards: byRole(z.enum(CARDS)).nullable(),
         }),
       ),

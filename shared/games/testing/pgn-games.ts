@@ -24,7 +24,12 @@ const text = fc.oneof(
 /** Random legal games with random names, clocks and reasons. */
 export const pgnGame: fc.Arbitrary<PgnGame> = fc
   .record({
-    ...{ event: text, site: text, round: text, white: text, black: text, reason: text },
+    event: text,
+    site: text,
+    round: text,
+    white: text,
+    black: text,
+    reason: text,
     fen: fc.constantFrom(...STARTS),
     choices: fc.array(fc.nat(), { maxLength: 120 }),
     clocks: fc.option(fc.array(fc.nat({ max: 10_000_000 }), { minLength: 120, maxLength: 120 })),

@@ -4,7 +4,9 @@ import { acceptanceIn, isLater, isMethodUnknown, readingOf, reasonIn } from "./a
 const reading = (body: unknown, status = 200) =>
   readingOf({ status, text: typeof body === "string" ? body : JSON.stringify(body) });
 const rpcError = (code: number, message = "failed", more: object = {}) => ({
-  ...{ jsonrpc: "2.0", id: 1, error: { code, message, ...more } },
+  jsonrpc: "2.0",
+  id: 1,
+  error: { code, message, ...more },
 });
 
 describe("the error of a response", () => {

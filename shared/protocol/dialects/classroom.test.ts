@@ -6,32 +6,46 @@ import { classroom } from "./classroom.ts";
 import type { Contact, RoundFacts } from "./dialect.ts";
 
 const CONTACT: Contact = {
-  ...{ id: "classroom", form: { family: "tool", place: "params" }, playerId: "P01", token: "tok" },
+  id: "classroom",
+  form: { family: "tool", place: "params" },
+  playerId: "P01",
+  token: "tok",
   standings: { wins: 1, draws: 0, losses: 2 },
 };
 const MATCH = { league_id: "parity", match_id: "R2M1" };
 const INVITE = {
-  ...{ ...MATCH, round_id: 2, epoch: 1, game: "even_odd.v1", options: {}, your_role: "ODD" },
+  ...MATCH,
+  round_id: 2,
+  epoch: 1,
+  game: "even_odd.v1",
+  options: {},
+  your_role: "ODD",
   roles: { EVEN: "P02", ODD: "P01" },
 };
 const REQUEST = {
-  ...{
-    ...MATCH,
-    tick: 0,
-    game_round: 1,
-    your_role: "ODD",
-    game_state: { variant: "draw" },
-    legal_actions: ["even", "odd"],
-  },
-  ...{ time_limit_seconds: 30, deadline: "2026-01-01T00:00:30.500Z" },
+  ...MATCH,
+  tick: 0,
+  game_round: 1,
+  your_role: "ODD",
+  game_state: { variant: "draw" },
+  legal_actions: ["even", "odd"],
+  time_limit_seconds: 30,
+  deadline: "2026-01-01T00:00:30.500Z",
 };
 const RESULT = {
-  ...{ ...MATCH, winner: "P01", termination: "normal", reason: "rounds_won", seed: "s", log_head: "h" },
-  ...{ final_scores: { P01: 2, P02: 1 }, match_points: { P01: 3, P02: 0 } },
+  ...MATCH,
+  winner: "P01",
+  termination: "normal",
+  reason: "rounds_won",
+  seed: "s",
+  log_head: "h",
+  final_scores: { P01: 2, P02: 1 },
+  match_points: { P01: 3, P02: 0 },
 };
 const ROUND = { ...MATCH, game_round: 1, moves: { P01: "even", P02: 3 }, drawn_number: 7, number_parity: "ODD" };
 const STANDINGS = {
-  ...{ league_id: "parity", round_id: 3 },
+  league_id: "parity",
+  round_id: 3,
   standings: [{ rank: 1, player_id: "P02", display_name: "Bob", points: 6, state: "ACTIVE" }],
 };
 
@@ -53,8 +67,13 @@ function encoded(...messages: Messages) {
 const message = (...messages: Messages) => encoded(...messages)[0]?.[0];
 
 const head = {
-  ...{ protocol: "league.v2", sender: "referee:REF01", timestamp: "2026-01-01T00:00:00Z", auth_token: "tok" },
-  ...{ conversation_id: derivedMessageId("conversation", "parity", "R2M1"), game_id: "R2M1", ...MATCH },
+  protocol: "league.v2",
+  sender: "referee:REF01",
+  timestamp: "2026-01-01T00:00:00Z",
+  auth_token: "tok",
+  conversation_id: derivedMessageId("conversation", "parity", "R2M1"),
+  game_id: "R2M1",
+  ...MATCH,
 };
 
 test("an invitation has the fields of the match in both places", () => {
@@ -62,7 +81,12 @@ test("an invitation has the fields of the match in both places", () => {
   expect(encoded(["GAME_INVITE", INVITE])).toEqual([
     [
       {
-        ...{ ...head, ...about, message_type: "GAME_INVITATION", round_id: 2, invitation_id: "id", your_role: "ODD" },
+        ...head,
+        ...about,
+        message_type: "GAME_INVITATION",
+        round_id: 2,
+        invitation_id: "id",
+        your_role: "ODD",
         game_invitation: { ...MATCH, round_id: 2, ...about },
       },
     ],
@@ -78,14 +102,17 @@ describe("a move request", () => {
   test("in even/odd is a call for a parity, or for a move", () => {
     const context = { opponent_id: "P02", round_id: 2, your_standings: CONTACT.standings };
     const common = {
-      ...{ ...head, ...context, your_standings: undefined, player_id: "P01", game_type: "even_odd", game_round: 1 },
-      ...{
-        your_role: "ODD",
-        game_state: { variant: "draw" },
-        time_limit_seconds: 30,
-        deadline: "2026-01-01T00:00:30Z",
-        context,
-      },
+      ...head,
+      ...context,
+      your_standings: undefined,
+      player_id: "P01",
+      game_type: "even_odd",
+      game_round: 1,
+      your_role: "ODD",
+      game_state: { variant: "draw" },
+      time_limit_seconds: 30,
+      deadline: "2026-01-01T00:00:30Z",
+      context,
     };
     const options = ["even", "odd"];
     const state = { game_state: { variant: "draw" }, your_role: "ODD" };
@@ -93,7 +120,9 @@ describe("a move request", () => {
       [
         { ...common, message_type: "CHOOSE_PARITY_CALL", parity_context: context, valid_options: options },
         {
-          ...{ ...common, message_type: "GAME_MOVE_CALL", valid_options: options },
+          ...common,
+          message_type: "GAME_MOVE_CALL",
+          valid_options: options,
           move_request: { move_type: "choose_parity", valid_options: options, context: { ...context, ...state } },
         },
       ],
@@ -106,7 +135,10 @@ describe("a move request", () => {
     expect(encoded(["GAME_INVITE", invite], ["MOVE_REQUEST", request])).toEqual([
       [
         expect.objectContaining({
-          ...{ message_type: "GAME_MOVE_CALL", game_type: "tic_tac_toe", valid_options: ["a1"], your_mark: "X" },
+          message_type: "GAME_MOVE_CALL",
+          game_type: "tic_tac_toe",
+          valid_options: ["a1"],
+          your_mark: "X",
           board: [
             ["X", "", ""],
             ["", "O", ""],
@@ -117,7 +149,8 @@ describe("a move request", () => {
     ]);
     const columns = { ...request, your_role: "red", game_state: { board: ["r."] } };
     expect(message(["GAME_INVITE", { ...invite, game: "connect_four.v1" }], ["MOVE_REQUEST", columns])).toMatchObject({
-      ...{ board: [["R", ""]], your_mark: "R" },
+      board: [["R", ""]],
+      your_mark: "R",
     });
     expect(message(["GAME_INVITE", { ...invite, game: "rps.v1" }], ["MOVE_REQUEST", request])).not.toHaveProperty(
       "board",
@@ -134,8 +167,14 @@ describe("a move request", () => {
     );
     expect(error).toEqual([
       {
-        ...{ ...head, message_type: "GAME_ERROR", error_code: "E004", error_description: "INVALID_PARITY_CHOICE" },
-        ...{ affected_player: "P01", action_required: "CHOOSE_PARITY_RESPONSE", max_retries: 3, message: "what?" },
+        ...head,
+        message_type: "GAME_ERROR",
+        error_code: "E004",
+        error_description: "INVALID_PARITY_CHOICE",
+        affected_player: "P01",
+        action_required: "CHOOSE_PARITY_RESPONSE",
+        max_retries: 3,
+        message: "what?",
       },
     ]);
     expect(calls).toHaveLength(2);
@@ -151,7 +190,11 @@ test.each([
   ["timeout", "E001", "TIMEOUT_ERROR"],
 ])("a request without an answer by the cause %s has the error %s", (cause, error_code, error_description) => {
   expect(message(["GAME_ERROR", { ...MATCH, message: "late", context: { cause } }])).toMatchObject({
-    ...{ error_code, error_description, consequence: "Technical loss", action_required: "NONE", message: "late" },
+    error_code,
+    error_description,
+    consequence: "Technical loss",
+    action_required: "NONE",
+    message: "late",
   });
   expect(message(["GAME_ERROR", { ...MATCH, message: "late" }])).toMatchObject({ error_code: "E001" });
 });
@@ -167,15 +210,13 @@ describe("the result of a match", () => {
       ["GAME_RESULT", RESULT],
     ] as const;
     expect(message(...all)).toEqual({
-      ...{
-        ...head,
-        ...facts,
-        message_type: "GAME_OVER",
-        round_id: 2,
-        game_type: "even_odd",
-        player_id: "P01",
-        opponent_id: "P02",
-      },
+      ...head,
+      ...facts,
+      message_type: "GAME_OVER",
+      round_id: 2,
+      game_type: "even_odd",
+      player_id: "P01",
+      opponent_id: "P02",
       game_result: {
         status: "WIN",
         winner_player_id: "P01",
@@ -183,16 +224,27 @@ describe("the result of a match", () => {
         reason: "rounds won",
         scores: RESULT.match_points,
       },
-      ...{ winner: "P01", winner_player_id: "P01", winner_id: "P01", result: "WIN", outcome: "WIN" },
-      ...{ your_choice: "even", opponent_choice: "odd", points: 3, score: RESULT.match_points },
-      ...{ final_scores: RESULT.final_scores, reason: "rounds won" },
+      winner: "P01",
+      winner_player_id: "P01",
+      winner_id: "P01",
+      result: "WIN",
+      outcome: "WIN",
+      your_choice: "even",
+      opponent_choice: "odd",
+      points: 3,
+      score: RESULT.match_points,
+      final_scores: RESULT.final_scores,
+      reason: "rounds won",
     });
   });
 
   test("of the variant with a sum has the sum and its parity", () => {
     const round = { ...MATCH, moves: { P01: 3, P02: 4 }, sum: 7, sum_type: "odd" };
     expect(message(["GAME_INVITE", INVITE], ["ROUND_RESULT", round], ["GAME_RESULT", RESULT])).toMatchObject({
-      ...{ drawn_number: 7, number_parity: "odd", your_choice: "odd", opponent_choice: "even" },
+      drawn_number: 7,
+      number_parity: "odd",
+      your_choice: "odd",
+      opponent_choice: "even",
     });
   });
 
@@ -204,8 +256,15 @@ describe("the result of a match", () => {
     [{ winner: null, termination: "aborted" }, "DRAW", "DRAW"],
   ])("with %j has the outcome %s and the status %s, also without rounds", (change, outcome, status) => {
     expect(message(["GAME_RESULT", { ...RESULT, ...change, match_points: {} }])).toMatchObject({
-      ...{ result: outcome, outcome, game_result: { status }, points: 0 },
-      ...{ drawn_number: null, number_parity: null, choices: {}, your_choice: null, opponent_choice: null },
+      result: outcome,
+      outcome,
+      game_result: { status },
+      points: 0,
+      drawn_number: null,
+      number_parity: null,
+      choices: {},
+      your_choice: null,
+      opponent_choice: null,
     });
   });
 });
@@ -222,7 +281,8 @@ test("the announcement of a round lists its matches, and has no match", () => {
     { league_id: "parity", round_id: 2, matches: [match, { ...match, roles: {} }] },
   ]);
   expect(announced).toMatchObject({
-    ...{ round_id: 2, conversation_id: derivedMessageId("conversation", "parity", "round 2") },
+    round_id: 2,
+    conversation_id: derivedMessageId("conversation", "parity", "round 2"),
     matches: [
       { match_id: "R2M1", game_type: "even_odd", player_A_id: "P02", player_B_id: "P01", referee_endpoint: "http://r" },
       { player_A_id: "", player_B_id: "" },
@@ -245,13 +305,11 @@ describe("the standings", () => {
       [expect.objectContaining({ message_type: "LEAGUE_STANDINGS_UPDATE", round_id: 3, standings: [row] })],
       [
         expect.objectContaining({
-          ...{
-            message_type: "ROUND_COMPLETED",
-            round_id: 2,
-            matches_played: 2,
-            matches_completed: 2,
-            next_round_id: 3,
-          },
+          message_type: "ROUND_COMPLETED",
+          round_id: 2,
+          matches_played: 2,
+          matches_completed: 2,
+          next_round_id: 3,
           summary: { total_matches: 2, a: 1 },
         }),
       ],
@@ -263,12 +321,10 @@ describe("the standings", () => {
     expect(messages).toHaveLength(4);
     const last = messages.at(-1)?.[0];
     expect(last).toMatchObject({
-      ...{
-        message_type: "LEAGUE_COMPLETED",
-        total_rounds: 3,
-        total_matches: 4,
-        final_standings: [{ player_id: "P02" }],
-      },
+      message_type: "LEAGUE_COMPLETED",
+      total_rounds: 3,
+      total_matches: 4,
+      final_standings: [{ player_id: "P02" }],
       champion: { player_id: "P02", display_name: "Bob", points: 6 },
     });
     expect(last).not.toHaveProperty("round_id");

@@ -31,8 +31,23 @@ export function firstText(sources: readonly Fields[], names: readonly string[]):
 
 /** The fields in which programs put an object within another one. */
 const CONTAINERS = [
-  ...["result", "params", "arguments", "message", "envelope", "payload", "response", "data", "structuredContent"],
-  ...["player_meta", "move_data", "move_payload", "move", "action", "choice", "body", "detail"],
+  "result",
+  "params",
+  "arguments",
+  "message",
+  "envelope",
+  "payload",
+  "response",
+  "data",
+  "structuredContent",
+  "player_meta",
+  "move_data",
+  "move_payload",
+  "move",
+  "action",
+  "choice",
+  "body",
+  "detail",
 ];
 const MAX_OBJECTS = 30;
 

@@ -80,7 +80,10 @@ test("the token of a player is derived from its id and its native token", () => 
 
 describe("a reply", () => {
   const REQUEST: ForeignRequest = {
-    ...{ type: "query", form: DEFAULT_FORM, protocol: null, id: "7" },
+    type: "query",
+    form: DEFAULT_FORM,
+    protocol: null,
+    id: "7",
     message: { message_type: "LEAGUE_QUERY" },
   };
   const HEAD = { sender: "league_manager", at: "2026-01-01T00:00:00.123Z", conversationId: "new" };
@@ -88,7 +91,11 @@ describe("a reply", () => {
 
   test("has the protocol and the conversation of the request", () => {
     expect(replyTo(REQUEST, HEAD, "X", { a: 1 })).toEqual({
-      ...{ ...common, protocol: "league.v2", conversation_id: "new", message_type: "X", a: 1 },
+      ...common,
+      protocol: "league.v2",
+      conversation_id: "new",
+      message_type: "X",
+      a: 1,
     });
     const request = { ...REQUEST, protocol: "league.v1", message: { conversation_id: "old" } };
     expect(replyTo(request, HEAD, "X", {})).toMatchObject({ protocol: "league.v1", conversation_id: "old" });
@@ -96,23 +103,28 @@ describe("a reply", () => {
 
   test("that is an error names its code, its reason and the message of the request", () => {
     expect(errorReply(REQUEST, HEAD, "E005", "who?")).toMatchObject({
-      ...{
-        message_type: "LEAGUE_ERROR",
-        error_code: "E005",
-        error_description: "PLAYER_NOT_REGISTERED",
-        success: false,
-      },
-      ...{ status: "REJECTED", reason: "who?", original_message_type: "LEAGUE_QUERY", context: {} },
+      message_type: "LEAGUE_ERROR",
+      error_code: "E005",
+      error_description: "PLAYER_NOT_REGISTERED",
+      success: false,
+      status: "REJECTED",
+      reason: "who?",
+      original_message_type: "LEAGUE_QUERY",
+      context: {},
     });
   });
 
   test("has the message in each place of a response", () => {
     const content = [{ type: "text", text: JSON.stringify(MESSAGE) }];
     expect(JSON.parse(responseBody(REQUEST, MESSAGE))).toEqual({
-      ...{ jsonrpc: "2.0", id: "7" },
+      jsonrpc: "2.0",
+      id: "7",
       result: {
-        ...{ ...MESSAGE, response: MESSAGE, content },
-        ...{ envelope: expect.objectContaining({ league_id: "rps" }), payload: { winner: "P01", league_id: "rps" } },
+        ...MESSAGE,
+        response: MESSAGE,
+        content,
+        envelope: expect.objectContaining({ league_id: "rps" }),
+        payload: { winner: "P01", league_id: "rps" },
       },
     });
     const bare = responseBody({ ...REQUEST, form: { family: "bare", place: "body" } }, MESSAGE);
@@ -122,7 +134,8 @@ describe("a reply", () => {
   test("to a message in no dialect is an error that names the field", () => {
     const error = (field: string) => JSON.parse(unknownDialectBody(REQUEST, field, "is wrong"));
     expect(error("message_type")).toMatchObject({
-      ...{ jsonrpc: "2.0", id: "7" },
+      jsonrpc: "2.0",
+      id: "7",
       error: {
         code: -32602,
         message: expect.stringMatching(/^message_type: is wrong\. The dialects spoken here are native /),

@@ -94,8 +94,17 @@ export const isSameForm = (one: Form, other: Form): boolean => one.family === ot
 
 /** The fields of a message that stand in `params.envelope`; the others stand in `params.payload`. */
 const ENVELOPE_FIELDS: ReadonlySet<string> = new Set([
-  ...["protocol", "message_type", "sender", "timestamp", "conversation_id", "message_id", "auth_token"],
-  ...["league_id", "round_id", "match_id", "game_type"],
+  "protocol",
+  "message_type",
+  "sender",
+  "timestamp",
+  "conversation_id",
+  "message_id",
+  "auth_token",
+  "league_id",
+  "round_id",
+  "match_id",
+  "game_type",
 ]);
 
 /** Returns the body of a request. Its id is an integer, because some programs reject strings. */

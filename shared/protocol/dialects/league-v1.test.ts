@@ -6,16 +6,31 @@ import type { Contact, RoundFacts } from "./dialect.ts";
 import { leagueV1 } from "./league-v1.ts";
 
 const CONTACT: Contact = {
-  ...{ id: "league.v1", form: { family: "tool", place: "params" }, playerId: "P01", token: "tok", moveMs: 2_500 },
+  id: "league.v1",
+  form: { family: "tool", place: "params" },
+  playerId: "P01",
+  token: "tok",
+  moveMs: 2_500,
 };
 const MATCH = { league_id: "numbers", match_id: "R2M1" };
 const INVITE = {
-  ...{ ...MATCH, round_id: 2, epoch: 1, game: "even_odd.v1", options: { best_of: 3 }, your_role: "ODD" },
+  ...MATCH,
+  round_id: 2,
+  epoch: 1,
+  game: "even_odd.v1",
+  options: { best_of: 3 },
+  your_role: "ODD",
   roles: { EVEN: "P02", ODD: "P01" },
 };
 const REQUEST = {
-  ...{ ...MATCH, tick: 0, game_round: 1, your_role: "ODD", game_state: { scores: { EVEN: 1, ODD: 0, X: 2 }, a: 1 } },
-  ...{ time_limit_seconds: 30, deadline: "2026-01-01T00:00:30.500Z", legal_actions: [1, 2] },
+  ...MATCH,
+  tick: 0,
+  game_round: 1,
+  your_role: "ODD",
+  game_state: { scores: { EVEN: 1, ODD: 0, X: 2 }, a: 1 },
+  time_limit_seconds: 30,
+  deadline: "2026-01-01T00:00:30.500Z",
+  legal_actions: [1, 2],
 };
 const ROUND = { ...MATCH, game_round: 1, moves: { P01: 3 }, message_type: "other" };
 
@@ -31,13 +46,15 @@ function encoded(contact: Contact, ...messages: readonly (readonly [MessageType,
   return envelopes.map((envelope) => leagueV1.encode(envelope, seated, new Map())).at(-1);
 }
 const head = (message_type: string, round_id = 2) => ({
-  ...{ protocol: "league.v1", message_type, round_id, sender: "referee", timestamp: "2026-01-01T00:00:00Z" },
-  ...{
-    conversation_id: derivedMessageId("conversation", "numbers", "R2M1"),
-    auth_token: "tok",
-    player_id: "P01",
-    ...MATCH,
-  },
+  protocol: "league.v1",
+  message_type,
+  round_id,
+  sender: "referee",
+  timestamp: "2026-01-01T00:00:00Z",
+  conversation_id: derivedMessageId("conversation", "numbers", "R2M1"),
+  auth_token: "tok",
+  player_id: "P01",
+  ...MATCH,
 });
 
 test("an invitation becomes GAME_START, with the options of the game and the time limit of the player", () => {
@@ -59,13 +76,11 @@ test("an invitation becomes GAME_START, with the options of the game and the tim
 test("a move request has the scores by player and the closed rounds", () => {
   const round = { game_round: 1, moves: { P01: 3 }, message_type: "other" };
   const request = {
-    ...{
-      ...head("MOVE_REQUEST"),
-      game_round: 1,
-      valid_moves: [1, 2],
-      time_limit_seconds: 30,
-      deadline: "2026-01-01T00:00:30Z",
-    },
+    ...head("MOVE_REQUEST"),
+    game_round: 1,
+    valid_moves: [1, 2],
+    time_limit_seconds: 30,
+    deadline: "2026-01-01T00:00:30Z",
     game_state: { a: 1, your_role: "ODD", scores: { P02: 1, P01: 0, X: 2 }, previous_rounds: [round] },
   };
   expect(encoded(CONTACT, ["GAME_INVITE", INVITE], ["ROUND_RESULT", ROUND], ["MOVE_REQUEST", REQUEST])).toEqual([
@@ -75,7 +90,8 @@ test("a move request has the scores by player and the closed rounds", () => {
   expect(encoded(CONTACT, ["MOVE_REQUEST", bare])).toMatchObject([
     [
       {
-        ...{ valid_moves: [], error: { message: "what?" } },
+        valid_moves: [],
+        error: { message: "what?" },
         game_state: { your_role: "ODD", scores: {}, previous_rounds: [] },
       },
     ],

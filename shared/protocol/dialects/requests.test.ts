@@ -127,15 +127,27 @@ test("a registration has the first of the usual fields, in player_meta or in the
     );
   expect(
     registration({
-      ...{ sender: "player:x", league_id: "rps", name: "outer", join_code: "oak", version: "2" },
+      sender: "player:x",
+      league_id: "rps",
+      name: "outer",
+      join_code: "oak",
+      version: "2",
       player_meta: { display_name: " Ann ", game_types: ["rps", 7, "chess"], callback_url: "http://a" },
     }),
   ).toEqual({
-    ...{ endpoint: "http://a", name: "Ann", version: "2", leagueId: "rps", joinCode: "oak" },
+    endpoint: "http://a",
+    name: "Ann",
+    version: "2",
+    leagueId: "rps",
+    joinCode: "oak",
     gameTypes: ["rps", "chess"],
   });
   expect(registration({ sender: "alpha", game_type: "even_odd", player_meta: "x" })).toEqual({
-    ...{ endpoint: null, name: "alpha", version: null, leagueId: null, joinCode: null },
+    endpoint: null,
+    name: "alpha",
+    version: null,
+    leagueId: null,
+    joinCode: null,
     gameTypes: ["even_odd"],
   });
   expect(registration({ agent: { agent_name: "Bob" } })).toMatchObject({ name: null, gameTypes: [] });

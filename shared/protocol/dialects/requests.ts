@@ -19,15 +19,32 @@ export type RequestType = "register" | "query" | "join_ack" | "move" | "referee"
 /** The names of each message, as message type, method or tool, without case and separators. */
 const NAMES: Readonly<Record<Exclude<RequestType, "unknown">, ReadonlySet<string>>> = {
   register: new Set([
-    ...["leagueregisterrequest", "leagueregister", "registerplayer", "playerregister", "playerregisterrequest"],
-    ...["registerplayerrequest", "playerregistrationrequest", "register", "registeragent", "registrationrequest"],
+    "leagueregisterrequest",
+    "leagueregister",
+    "registerplayer",
+    "playerregister",
+    "playerregisterrequest",
+    "registerplayerrequest",
+    "playerregistrationrequest",
+    "register",
+    "registeragent",
+    "registrationrequest",
   ]),
   query: new Set(["leaguequery", "handleleaguequery", "queryleague", "leaguequeryrequest"]),
   join_ack: new Set(["gamejoinack", "receivegamejoinack", "joinack", "gameinviteresponse", "handlegamejoinack"]),
   move: new Set([
-    ...["chooseparityresponse", "receiveparityresponse", "receivechooseparityresponse", "parityresponse"],
-    ...["paritychoice", "responseparitychoose", "gamemoveresponse", "receivegamemoveresponse", "moveresponse"],
-    ...["receivemoveresponse", "receiveparitychoice", "handlechooseparityresponse"],
+    "chooseparityresponse",
+    "receiveparityresponse",
+    "receivechooseparityresponse",
+    "parityresponse",
+    "paritychoice",
+    "responseparitychoose",
+    "gamemoveresponse",
+    "receivegamemoveresponse",
+    "moveresponse",
+    "receivemoveresponse",
+    "receiveparitychoice",
+    "handlechooseparityresponse",
   ]),
   referee: new Set(["refereeregisterrequest", "registerreferee", "registerrefereerequest", "matchresultreport"]),
 };
@@ -43,8 +60,17 @@ function typeOf(name: string | null): RequestType | null {
 /** The methods of MCP and of the native protocol, whose requests are never those of another dialect unless they contain a message of it. */
 const isNativeMethod = (method: string): boolean => method.startsWith("notifications/") || NATIVE_METHODS.has(method);
 const NATIVE_METHODS: ReadonlySet<string> = new Set([
-  ...["initialize", "ping", "tools/list", "resources/list", "resources/read", "resources/templates/list"],
-  ...["prompts/list", "prompts/get", "resources/subscribe", "resources/unsubscribe", "server/discover"],
+  "initialize",
+  "ping",
+  "tools/list",
+  "resources/list",
+  "resources/read",
+  "resources/templates/list",
+  "prompts/list",
+  "prompts/get",
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "server/discover",
 ]);
 
 /**

@@ -5,8 +5,10 @@ import { manualClock } from "../../lib/testing/clock.ts";
 import { exchange, newConversation } from "./dialect-peers.ts";
 
 const CONTACT: Contact = {
-  ...{ id: "classroom", form: { family: "tool", place: "params" } },
-  ...{ playerId: "P01", token: "tok-p01" },
+  id: "classroom",
+  form: { family: "tool", place: "params" },
+  playerId: "P01",
+  token: "tok-p01",
 };
 
 test("the pause that a player demands by Retry-After is not part of its time limit", async () => {

@@ -5,8 +5,10 @@ import { LateAnswers } from "./late-answers.ts";
 
 const ENDPOINT = "http://10.0.0.1:8150/mcp";
 const CONTACT: Contact = {
-  ...{ id: "classroom", form: { family: "tool", place: "params" } },
-  ...{ playerId: "P01", token: "tok-p01-secret" },
+  id: "classroom",
+  form: { family: "tool", place: "params" },
+  playerId: "P01",
+  token: "tok-p01-secret",
 };
 const OTHER: Contact = { ...CONTACT, playerId: "P02", token: "tok-p02-secret" };
 const READING = readingOf({ status: 200, text: JSON.stringify({ parity_choice: "even" }) });
@@ -25,7 +27,8 @@ function openRequests(otherAt: string | null = null) {
     other?.close();
   });
   return {
-    ...{ own, other },
+    own,
+    other,
     deliver: (token: string | null, remoteAddress: string, playerIds: readonly string[] = ["P01"]) =>
       lateAnswers.deliver({ ...about, playerIds, token, remoteAddress, reading: READING }),
   };

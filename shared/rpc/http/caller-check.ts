@@ -113,8 +113,13 @@ const shown = (text: string): string => JSON.stringify(text.slice(0, SHOWN_CHARA
  * declares a header `Mcp-Param-…`.
  */
 const REQUEST_HEADERS = [
-  ...["Authorization", "Content-Type", "Mcp-Session-Id", "MCP-Protocol-Version", "Last-Event-ID"],
-  ...["Mcp-Method", "Mcp-Name"],
+  "Authorization",
+  "Content-Type",
+  "Mcp-Session-Id",
+  "MCP-Protocol-Version",
+  "Last-Event-ID",
+  "Mcp-Method",
+  "Mcp-Name",
 ].join(", ");
 /** The time for which a browser remembers the answer to a preflight request. */
 const MAX_AGE_S = 600;

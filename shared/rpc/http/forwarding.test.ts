@@ -7,7 +7,9 @@ const service = serviceOfTwo();
 
 const post = (path: string, body: string, headers: Record<string, string> = {}, signal?: AbortSignal) =>
   fetch(`http://127.0.0.1:${service.ports[0]}${path}`, {
-    ...{ method: "POST", body, headers: { "content-type": "application/json", ...headers } },
+    method: "POST",
+    body,
+    headers: { "content-type": "application/json", ...headers },
     ...(signal && { signal }),
   });
 
@@ -18,7 +20,10 @@ describe("a request that belongs to another server of the service", () => {
     expect([reply.status, await reply.json()]).toEqual([201, { length: 100_000 }]);
     expect(service.received).toMatchObject([
       {
-        ...{ bearer: "T", remoteAddress: "203.0.113.9", target: "/far/post?after=3", isPassedOn: true },
+        bearer: "T",
+        remoteAddress: "203.0.113.9",
+        target: "/far/post?after=3",
+        isPassedOn: true,
         origin: `http://127.0.0.1:${service.ports[0]}`,
       },
     ]);

@@ -60,8 +60,18 @@ export interface Forwarder extends Pick<Forwarding, "serverId" | "destinationOf"
 
 /** Headers about one connection (RFC 9110, section 7.6.1), and headers that have been evaluated. */
 const NOT_PASSED_ON = new Set([
-  ...["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"],
-  ...["host", "origin", "expect", "x-forwarded-for", "x-forwarded-proto"],
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "host",
+  "origin",
+  "expect",
+  "x-forwarded-for",
+  "x-forwarded-proto",
 ]);
 
 export function createForwarder(forwarding: Forwarding, clock: Pick<Clock, "after">): Forwarder {
@@ -97,7 +107,11 @@ export function createForwarder(forwarding: Forwarding, clock: Pick<Clock, "afte
       // A failed call destroys its body. The request itself is still answered.
       const body = hasBody ? request.pipe(new PassThrough()) : null;
       const options = {
-        ...{ origin, path, method: method as "GET", body, signal: disconnectSignal(response) },
+        origin,
+        path,
+        method: method as "GET",
+        body,
+        signal: disconnectSignal(response),
         headers: hasBody && length !== undefined ? { ...headers, "content-length": length } : headers,
       };
       const end = (): void => void response.destroy();

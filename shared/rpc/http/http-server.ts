@@ -243,7 +243,8 @@ export function httpEndpoint(options: EndpointOptions): Server {
     }
   };
   const serverOptions = {
-    ...{ keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_AFTER_MS },
+    keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_AFTER_MS,
     shouldUpgradeCallback: (request: IncomingMessage) => options.upgrades !== undefined && isWebSocketRequest(request),
   };
   const server = createServer(serverOptions, (request, response) => {

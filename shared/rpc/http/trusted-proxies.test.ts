@@ -7,7 +7,8 @@ const isTrusted = trustedProxies(["10.1.0.0/16", "192.0.2.7", "2001:db8::/32"]);
 /** The address and the origin of the caller of a request that arrives from an address with `X-Forwarded-For`. */
 function callerOf(from: string, forwarded?: string) {
   const headers = {
-    ...{ host: "league.example", "x-forwarded-proto": "https" },
+    host: "league.example",
+    "x-forwarded-proto": "https",
     ...(forwarded !== undefined && { "x-forwarded-for": forwarded }),
   };
   const request = { headers, socket: { remoteAddress: from } } as unknown as IncomingMessage;

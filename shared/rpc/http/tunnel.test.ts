@@ -53,7 +53,9 @@ describe("a WebSocket that belongs to another server of the service", () => {
 
   it("is refused with the answer of the other server", async () => {
     const headers = {
-      ...{ connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13" },
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-version": "13",
       "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
     };
     const request = httpRequest({ port: service.ports[0], path: "/far/secret", headers });

@@ -58,7 +58,9 @@ async function connect(path: string, { protocols = [], headers = {} }: Call = {}
 }
 
 const HANDSHAKE = {
-  ...{ connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13" },
+  connection: "Upgrade",
+  upgrade: "websocket",
+  "sec-websocket-version": "13",
   "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
 };
 

@@ -84,7 +84,10 @@ export function createUpgrades({ handler, gate, bodyLimit, clock, onError }: Upg
   ): void => {
     const { WebSocketServer } = loadWs();
     const server = new WebSocketServer({
-      ...{ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload: bodyLimit(http) },
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: bodyLimit(http),
       // The first offered subprotocol would be selected by default. It may contain the token, which the answer must not repeat.
       handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
     });

@@ -63,8 +63,16 @@ export interface Creation {
 
 const text = z.string().optional().catch(undefined);
 const named = {
-  ...{ league_id: text, match_id: text, auth_token: text, seat_token: text, game_token: text, player_token: text },
-  ...{ type: text, display_name: text, player_name: text, referee_name: text },
+  league_id: text,
+  match_id: text,
+  auth_token: text,
+  seat_token: text,
+  game_token: text,
+  player_token: text,
+  type: text,
+  display_name: text,
+  player_name: text,
+  referee_name: text,
 };
 const Arguments = z.object({ ...named, payload: z.object(named).optional().catch(undefined) });
 const Call = z.object({

@@ -17,15 +17,23 @@ import type { RejectedRequest } from "./rejection-log.ts";
 const player_id = z.string();
 const operations = [
   operation({
-    ...{ request: "REMOVE_PLAYER", reply: "ACK", payload: z.object({ player_id }) },
+    request: "REMOVE_PLAYER",
+    reply: "ACK",
+    payload: z.object({ player_id }),
     tool: {
-      ...{ name: "remove_player", title: "T", description: "D", annotations: {} },
-      ...{ plain: z.object({ player_id }), result: z.object({}) },
+      name: "remove_player",
+      title: "T",
+      description: "D",
+      annotations: {},
+      plain: z.object({ player_id }),
+      result: z.object({}),
     },
     handle: () => err(protocolError("L004", "only the operator may")),
   }),
   operation({
-    ...{ request: "PLAYER_REGISTER_REQUEST", reply: "PLAYER_REGISTER_RESPONSE", payload: z.object({}) },
+    request: "PLAYER_REGISTER_REQUEST",
+    reply: "PLAYER_REGISTER_RESPONSE",
+    payload: z.object({}),
     handle: () => ok({ status: "REJECTED", error_code: "L003", reason: "the name is taken" }),
   }),
 ];
@@ -46,8 +54,11 @@ beforeAll(async () => {
     systemIds,
   );
   server = httpEndpoint({
-    ...{ handler: mcp.handler, sessions: mcp.sessions, web: () => Promise.reject() },
-    ...{ bodyLimit: () => 64 * 1024, allowedHosts: [] },
+    handler: mcp.handler,
+    sessions: mcp.sessions,
+    web: () => Promise.reject(),
+    bodyLimit: () => 64 * 1024,
+    allowedHosts: [],
     rejections: { write: (_, rejection) => rejections.push(rejection) },
   });
   url = `http://127.0.0.1:${await listenOnLoopback(server)}/mcp`;
@@ -100,7 +111,9 @@ test.each(ACCEPT_HEADERS)(
       { code: "L004", reason: "only the operator may", agent: "player:P01", request: "REMOVE_PLAYER" },
       { code: "L003", reason: "the name is taken", agent: "player:P01", request: "PLAYER_REGISTER_REQUEST" },
       {
-        ...{ code: -32602, reason: expect.stringContaining("GAME_INVITE"), agent: "player:P01" },
+        code: -32602,
+        reason: expect.stringContaining("GAME_INVITE"),
+        agent: "player:P01",
         request: "tools/call league_message GAME_INVITE",
       },
     ]);

@@ -23,8 +23,13 @@ let url: string;
 
 /** A tool that asks for a number once and accepts any answer. */
 const asking: Tool = {
-  ...{ name: "ask", title: "T", description: "D", annotations: {}, waits: true },
-  ...{ inputSchema: { type: "object" }, outputSchema: { type: "object" } },
+  name: "ask",
+  title: "T",
+  description: "D",
+  annotations: {},
+  waits: true,
+  inputSchema: { type: "object" },
+  outputSchema: { type: "object" },
   async call(_args, { input }) {
     answers.push(input?.answer ?? null);
     inputs.push(input);

@@ -12,11 +12,16 @@ import { type McpSessions, mcpSessions } from "./sessions.ts";
 
 const about = { title: "T", description: "D", inputSchema: { type: "object" }, outputSchema: { type: "object" } };
 const tool = (name: string, waits = false): Tool => ({
-  ...{ ...about, name, waits, annotations: {} },
+  ...about,
+  name,
+  waits,
+  annotations: {},
   call: async () => ({ content: [] }),
 });
 const surface = {
-  ...{ serverInfo: { name: "test", version: "1" }, resources: [], templates: [] },
+  serverInfo: { name: "test", version: "1" },
+  resources: [],
+  templates: [],
   tools: [tool("echo"), tool("wait", true), tool("league_message")],
 };
 
@@ -52,7 +57,8 @@ const NEW = { ...BOTH, "mcp-protocol-version": "2026-07-28" };
 
 const call = (name: string, more: object = {}) => rpcRequest("tools/call", { name, arguments: {}, ...more });
 const initialize = rpcRequest("initialize", {
-  ...{ protocolVersion: "2025-11-25", capabilities: {} },
+  protocolVersion: "2025-11-25",
+  capabilities: {},
   clientInfo: { name: "test", version: "1" },
 });
 

@@ -11,7 +11,11 @@ const session = (
   usedAt: number,
   busy: Partial<TableSession> = {},
 ): TestSession => ({
-  ...{ name, remoteAddress, usedAt, calls: new Set(), streams: new Set() },
+  name,
+  remoteAddress,
+  usedAt,
+  calls: new Set(),
+  streams: new Set(),
   ...busy,
 });
 

@@ -21,7 +21,10 @@ const tools = [
 ];
 /** Subscriptions to numbers below 1,000 are accepted. */
 const numbered = {
-  ...{ uriTemplate: "test://{number}", name: "numbered", description: "D", read: () => null },
+  uriTemplate: "test://{number}",
+  name: "numbered",
+  description: "D",
+  read: () => null,
   canExist: ({ number = "" }: Record<string, string>) => Number(number) < 1_000,
 };
 const INITIALIZE = {
@@ -186,7 +189,8 @@ describe("a subscription to a resource that cannot exist is rejected", () => {
     for (const uri of UNKNOWN) {
       const unknown = `Unknown resource: ${uri}. See resources/list and resources/templates/list`;
       await expect(client.subscribeResource({ uri })).rejects.toMatchObject({
-        ...{ code: -32602, message: expect.stringContaining(unknown) },
+        code: -32602,
+        message: expect.stringContaining(unknown),
       });
     }
     await client.subscribeResource({ uri: "test://7" });

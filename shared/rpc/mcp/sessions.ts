@@ -79,7 +79,10 @@ export function mcpSessions(
     serverFor: (subscriptions) => build("session", subscriptions),
     eventStore: service.eventStore,
     idPrefix: service.sessionPrefix ?? "",
-    ...{ limits, times, clock, ids },
+    limits,
+    times,
+    clock,
+    ids,
   });
   const stateless = createMcpHandler(() => build("stateless"), { legacy: "reject" });
   const handlers: Handlers = {

@@ -40,7 +40,11 @@ function record(address: SocketAddress, _clock: unknown, { onOpen, onFail }: Ope
   let events: FrameEvents | null = null;
   const end = (error: Error | null): void => events?.onClose({ error, isTooLarge: false });
   const opening: Opening = {
-    ...{ address, isCancelled: false, sent: [], closed: [], bufferedBytes: 0 },
+    address,
+    isCancelled: false,
+    sent: [],
+    closed: [],
+    bufferedBytes: 0,
     refuse: onFail,
     answer: (text) => events?.onText(text),
     lose: () => end(Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" })),

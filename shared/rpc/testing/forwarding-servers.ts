@@ -28,7 +28,13 @@ interface Service {
 }
 
 const newService = (): Service => ({
-  ...{ servers: [], ports: [], received: [], gone: [], listeners: [], isKnown: true, whenGone: undefined },
+  servers: [],
+  ports: [],
+  received: [],
+  gone: [],
+  listeners: [],
+  isKnown: true,
+  whenGone: undefined,
   answer: async (body) => ({ status: 201, body: JSON.stringify({ length: body.length }) }),
   web: (_, response) => void response.end("page"),
 });
@@ -73,7 +79,9 @@ async function start(service: Service, passesOn: boolean): Promise<void> {
       if (path !== "/far/echo") return { status: 401, code: "UNAUTHORIZED", message: "no" };
       return { accept: (socket) => ({ onMessage: (text) => socket.send(`echo ${text}`), onClose: () => {} }) };
     },
-    ...{ bodyLimit: () => 1_000, clock: systemClock, onError },
+    bodyLimit: () => 1_000,
+    clock: systemClock,
+    onError,
   });
   const forwarder = createForwarder(rulesOf(service, passesOn), systemClock);
   const server = httpEndpoint({
@@ -90,7 +98,11 @@ async function start(service: Service, passesOn: boolean): Promise<void> {
     },
     isReady: () => true,
     web: async () => (request, response) => service.web(request, response),
-    ...{ upgrades, forwarder, bodyLimit: () => 1_000_000, allowedHosts: ["league.example"], onError },
+    upgrades,
+    forwarder,
+    bodyLimit: () => 1_000_000,
+    allowedHosts: ["league.example"],
+    onError,
     allowedOrigins: ["https://app.example"],
   });
   const close = (): void => {

@@ -4,7 +4,9 @@
 type RpcMessage = Readonly<Record<string, unknown>>;
 
 export const rpcRequest = (method: string, params?: unknown, id: unknown = 1): RpcMessage => ({
-  ...{ jsonrpc: "2.0", id, method },
+  jsonrpc: "2.0",
+  id,
+  method,
   ...(params !== undefined && { params }),
 });
 
@@ -21,7 +23,8 @@ export const rpcResourceRead = (uri: string): RpcMessage => rpcRequest("resource
 
 /** A notification is a request without an id, which is not answered. */
 export const rpcNotification = (method: string, params?: unknown): RpcMessage => ({
-  ...{ jsonrpc: "2.0", method },
+  jsonrpc: "2.0",
+  method,
   ...(params !== undefined && { params }),
 });
 

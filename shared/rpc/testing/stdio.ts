@@ -79,7 +79,9 @@ const surfaceOf = (calls: WaitCall[]): McpSurface => ({
     },
   ],
   resources: ["state", "other"].map((name) => ({
-    ...{ uri: `test://${name}`, name, description: "N" },
+    uri: `test://${name}`,
+    name,
+    description: "N",
     read: () => ({ [name]: true }),
   })),
   templates: [],

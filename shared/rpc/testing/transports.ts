@@ -48,7 +48,11 @@ const ENDLESS_FRAME = Buffer.from([0x81, 127, 0, 0, 0, 0, 0, 0x10, 0, 0]);
 function postedCall(text: string, request: IncomingMessage, response: ServerResponse): ReceivedCall {
   const body = JSON.parse(text);
   return {
-    ...{ id: body.id, body, request, isOverSocket: false, closed: closedOf(request.socket) },
+    id: body.id,
+    body,
+    request,
+    isOverSocket: false,
+    closed: closedOf(request.socket),
     answer: (text, status = 200) => void (response.headersSent || response.writeHead(status).end(text)),
     breakOff(text) {
       response.writeHead(200, { "content-length": text.length });
@@ -71,7 +75,11 @@ function framedCall(text: string, request: IncomingMessage, socket: Accepted): R
   const body = JSON.parse(text);
   const connection = request.socket;
   return {
-    ...{ id: body.id, body, request, isOverSocket: true, closed: closedOf(connection) },
+    id: body.id,
+    body,
+    request,
+    isOverSocket: true,
+    closed: closedOf(connection),
     answer: (text) => socket.send(text),
     breakOff(text) {
       const header = Buffer.from([0x81, 126, text.length >> 8, text.length & 0xff]);

@@ -9,10 +9,21 @@ const UNAVAILABLE_STATES = /^(08...|53...|57P0.|57014|58030|40001|40P01|55P03|25
 
 /** Codes of errors of the system and of its network. */
 const UNAVAILABLE_SYSTEM_ERRORS = new Set([
-  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"],
-  ...["EAI_AGAIN", "ENOTFOUND"],
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENETDOWN",
+  "EAI_AGAIN",
+  "ENOTFOUND",
   // This process has too many open files, or the system too many connections.
-  ...["EMFILE", "ENFILE", "ENOBUFS", "EADDRNOTAVAIL"],
+  "EMFILE",
+  "ENFILE",
+  "ENOBUFS",
+  "EADDRNOTAVAIL",
 ]);
 
 /** The calls of the system that use the network. Each of their errors counts, because a firewall or an interface that is gone causes any of several codes. */

@@ -197,7 +197,10 @@ interface Trigger {
 const GAPLESS: Trigger = { name: "log_gapless", table: "log", function: "check_log_gapless", type: 4 };
 
 const appendOnlyTrigger = (table: string): Trigger => ({
-  ...{ name: `${table}_append_only`, table, function: "reject_change", type: 2 + 8 + 16 + 32 },
+  name: `${table}_append_only`,
+  table,
+  function: "reject_change",
+  type: 2 + 8 + 16 + 32,
 });
 
 const SELECT_TRIGGERS = `

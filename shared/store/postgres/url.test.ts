@@ -49,7 +49,9 @@ test.each(["se@cret", "se#cret", "se/cret", "1/cret", "1#cret", "se?cret", "1?cr
 
 test("a URL with %-escapes, a socket or a certificate is valid", () => {
   expect(parseDatabaseUrl("postgres://a%40b:s%2F%23%3F@db:5433/le%2Fague?sslmode=verify-full&sslrootcert=x")).toEqual({
-    ...{ user: "a@b", server: "db:5433", database: "le/ague" },
+    user: "a@b",
+    server: "db:5433",
+    database: "le/ague",
   });
   expect(parseDatabaseUrl("postgres://league@/league?host=/run/postgresql").server).toBe("/run/postgresql");
 });

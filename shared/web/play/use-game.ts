@@ -60,7 +60,10 @@ export function useGame(transport: Transport, first: GameView | null): Playing {
     setPending(null);
   };
   return {
-    ...{ game, problem, notice, pending },
+    game,
+    problem,
+    notice,
+    pending,
     play: (action, claim) => void send(action, (current) => transport.play(current, action, claim)),
     resign: () => void send(RESIGNATION, async (current) => (await transport.resign?.(current)) ?? ""),
   };

@@ -109,7 +109,10 @@ export async function launchFirefox(): Promise<Firefox> {
           const mouse = { type: "pointer", id: "mouse", actions: [move, ...button] };
           const scroll = "(element) => element.scrollIntoView({ block: 'center' })";
           await send("script.callFunction", {
-            ...{ functionDeclaration: scroll, arguments: [element], awaitPromise: false, target },
+            functionDeclaration: scroll,
+            arguments: [element],
+            awaitPromise: false,
+            target,
           });
           await send("input.performActions", { context, actions: [mouse] });
         },

@@ -25,7 +25,9 @@ export const newGameChoices = (): Promise<NewGameDocument> => request<NewGameDoc
 export async function createGame(wanted: WantedGame): Promise<string> {
   const headers = { "content-type": "application/json" };
   const { link } = await request<{ link: string }>("/api/games", {
-    ...{ method: "POST", headers, body: JSON.stringify(wanted) },
+    method: "POST",
+    headers,
+    body: JSON.stringify(wanted),
   });
   return pathOf(link);
 }

@@ -13,7 +13,10 @@ const TOO_MANY = "There were too many requests from this network. Wait a minute 
  */
 export async function callOperatorTool(token: string, name: string, args: object): Promise<OperatorAnswer> {
   const rejected = (message: string, isTokenWrong = false): OperatorAnswer => ({
-    ...{ ok: false, message, isTokenWrong, isUnanswered: message === UNANSWERED },
+    ok: false,
+    message,
+    isTokenWrong,
+    isUnanswered: message === UNANSWERED,
   });
   let response: Response;
   try {

@@ -180,7 +180,9 @@ function gameRoom(path: string, headers: Readonly<Record<string, string>>): Game
     return (await response.json()) as T;
   };
   const posting = (body: object) => ({
-    ...{ method: "POST", headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) },
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify(body),
   });
   return {
     hasToken: "authorization" in headers,
