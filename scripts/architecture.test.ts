@@ -128,8 +128,10 @@ function unitImports(): ReadonlyMap<string, ReadonlyMap<string, string>> {
   return units;
 }
 
-/** Returns the units that a unit imports directly or indirectly. */
-function reachableFrom(unit: string, units: ReturnType<typeof unitImports>, found = new Set<string>()): Set<string> {
+type Importing = ReadonlyMap<string, { keys(): Iterable<string> }>;
+
+/** Returns the units, or files, that one of them imports directly or indirectly. */
+function reachableFrom(unit: string, units: Importing, found = new Set<string>()): Set<string> {
   for (const next of units.get(unit)?.keys() ?? []) {
     if (found.has(next)) continue;
     found.add(next);
@@ -156,6 +158,16 @@ describe("the source tree", () => {
     const cyclic = [...units].flatMap(([from, targets]) =>
       [...targets].flatMap(([to, example]) => (reachableFrom(to, units).has(from) ? [example] : [])),
     );
+    expect(cyclic).toEqual([]);
+  });
+
+  it("files form no import cycle, and type imports count", () => {
+    const files = new Map<string, Set<string>>();
+    for (const one of [...imports, ...testImports]) {
+      const target = targetOf(one);
+      if (target !== null) files.set(one.file, (files.get(one.file) ?? new Set()).add(relative(root, target)));
+    }
+    const cyclic = [...files.keys()].filter((file) => reachableFrom(file, files).has(file));
     expect(cyclic).toEqual([]);
   });
 

@@ -81,7 +81,7 @@ export const LONG = [
   { league_id: "chess", game: "chess.v1", options: { max_plies: 100 } },
 ];
 /** A seed for any run: also one that programs may enter which the command does not start. */
-export const SEED = sha256Hex("7");
+const SEED = sha256Hex("7");
 /** Starts `league run` with a test's config and a fixed seed. */
 export const run = (test: TestLeague, ...flags: string[]): Running =>
   start("scripts/league.ts", ["run", test.file, "--seed", SEED, ...flags]);

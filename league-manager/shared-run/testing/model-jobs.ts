@@ -1,5 +1,8 @@
+import type { Clock } from "#shared/lib/clock.ts";
 import { jobKey, type MatchJob, type QueueStats } from "../../match-queue.ts";
-import type { ModelTime } from "./model-server.ts";
+
+/** Time at the server. */
+export type ModelTime = Pick<Clock, "now" | "monotonic" | "after">;
 
 /** A manager that takes jobs. */
 export interface JobTaker {

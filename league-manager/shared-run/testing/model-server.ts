@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from "#shared/lib/clock.ts";
+import type { Cancel } from "#shared/lib/clock.ts";
 import type { RecordedEvent } from "#shared/store/event-log.ts";
 import { type Database, openSqlite } from "#shared/store/sqlite.ts";
 import { groupCommit, type Statement } from "#shared/store/writer.ts";
@@ -6,10 +6,7 @@ import type { Profile } from "../../agents/registered-agent.ts";
 import type { JobChanges } from "../../match-queue.ts";
 import { type LedgerStore, MANAGER_SCHEMA, managerStore } from "../../store/manager-store.ts";
 import type { LaterCommits, Member, NewCommit } from "../run-database.ts";
-import { ModelJobs } from "./model-jobs.ts";
-
-/** Time at the server. */
-export type ModelTime = Pick<Clock, "now" | "monotonic" | "after">;
+import { ModelJobs, type ModelTime } from "./model-jobs.ts";
 
 /** One of the connections of a manager, as the server sees it. */
 export interface ServerSide {

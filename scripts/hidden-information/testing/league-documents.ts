@@ -3,8 +3,7 @@ import { WAIT_MS } from "#shared/lib/testing/wait-options.ts";
 import { DOCUMENTS } from "../../../league-manager/pages/documents/documents.ts";
 import { watchStream } from "../../../referee/play/testing/play.ts";
 import type { Place, RequestSurface } from "../../../referee/play/testing/surfaces.ts";
-import type { Moment } from "./league-sent.ts";
-import { LEAGUE, MATCH } from "./league-world.ts";
+import { LEAGUE, MATCH, type Moment } from "./league-world.ts";
 import type { Reading, SurfaceFacts } from "./table.ts";
 import { plain, withoutHashes } from "./texts.ts";
 

@@ -14,9 +14,8 @@ import { matchRecordsIn, recordsFolder } from "../../../player/llm/records.ts";
 import { Player } from "../../../player/matches/player.ts";
 import { botHome } from "../../../player/testing/home.ts";
 import type { Received } from "../../testing/controlled-player.ts";
-import type { Moment } from "./league-sent.ts";
 import { ANOTHER_PLAYER, anotherPlayer, PROMPTS } from "./league-surfaces.ts";
-import type { ControlledLeague } from "./league-world.ts";
+import type { ControlledLeague, Moment } from "./league-world.ts";
 import type { Secret } from "./table.ts";
 
 export interface Models {

@@ -6,7 +6,7 @@ import type { Place, RequestSurface } from "../../../referee/play/testing/surfac
 import { openStreams, textsOf, untilTick } from "./host-readings.ts";
 import { assetsOf, openDocuments } from "./league-documents.ts";
 import type { Models } from "./league-models.ts";
-import { exported, type Moment, outputs, wireOf } from "./league-sent.ts";
+import { exported, outputs, wireOf } from "./league-sent.ts";
 import {
   EVENTS,
   EVENTS_RESUMED,
@@ -20,6 +20,7 @@ import {
   tokensOf,
   WIRE,
 } from "./league-surfaces.ts";
+import type { Moment } from "./league-world.ts";
 import { type ControlledLeague, LEAGUE, MATCH } from "./league-world.ts";
 import { type Subscription, subscribe } from "./subscriptions.ts";
 import type { Reading, Readings } from "./table.ts";

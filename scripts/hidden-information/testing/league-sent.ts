@@ -12,11 +12,8 @@ import {
   REFEREE_OUTPUT,
   WIRE,
 } from "./league-surfaces.ts";
-import type { ControlledLeague } from "./league-world.ts";
+import type { ControlledLeague, Moment } from "./league-world.ts";
 import { inStableOrder } from "./texts.ts";
-
-/** The texts that were read at one moment, by viewer and surface. */
-export type Moment = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** The messages that the agents of the test have received since the last call. */
 export function wireOf({ seats, others, otherReferee }: ControlledLeague): { drain(): Promise<Moment> } {

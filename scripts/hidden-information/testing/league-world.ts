@@ -16,6 +16,9 @@ import { callerOf } from "../../../referee/rest/testing/host.ts";
 import { startReferee } from "../../../referee/service.ts";
 import { type ControlledPlayer, controlledPlayer, type Received } from "../../testing/controlled-player.ts";
 
+/** The texts that were read at one moment, by viewer and surface. */
+export type Moment = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
 export const LEAGUE = "game";
 /** The match with the hidden information. */
 export const MATCH = "R1M1";
