@@ -384,7 +384,7 @@ function decideSettle(league: League, { matchId, epoch, refereeId }: CommandOf<"
 export const MAX_ABORTS = 3;
 
 /** The decision about an accepted report. */
-interface Report {
+interface DecidedReport {
   /** Empty if the same result is already recorded. */
   readonly events: readonly NewLeagueEvent[];
   /**
@@ -401,7 +401,7 @@ interface Report {
 export function decideReport(
   league: League,
   { result, refereeId, seed }: Extract<LeagueCommand, { type: "report" }>,
-): Result<Report, ProtocolError> {
+): Result<DecidedReport, ProtocolError> {
   const { match_id, epoch } = result;
   const name = matchRef(league.leagueId, match_id);
   const match = matchOf(league, match_id);
@@ -423,7 +423,7 @@ export function decideReport(
   return ok({ events: [completionEvent(result, refereeId)], fault: null });
 }
 
-const NO_EVENTS: Report = { events: [], fault: null };
+const NO_EVENTS: DecidedReport = { events: [], fault: null };
 
 /** The event of an abort: the match is released to be played again, or completed as aborted after `MAX_ABORTS`. */
 function abortEvent(match: Match, referee_id: string, reason: string, log_head: string): NewLeagueEvent {

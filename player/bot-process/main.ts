@@ -25,7 +25,7 @@ import {
   type ToBotProcess,
 } from "./messages.ts";
 
-interface Match {
+interface BotMatch {
   readonly bot: BotObject;
   readonly history: Turn["history"][number][];
 }
@@ -36,7 +36,7 @@ const MAX_TEXT_CHARACTERS = 16_384;
 const WATCH_MS = 50;
 
 const [file = "", memoryMb = "", debuggerAddress] = process.argv.slice(2);
-const matches = new Map<number, Match>();
+const matches = new Map<number, BotMatch>();
 /** The open turns, by the number of their question. */
 const turns = new Map<number, AbortController>();
 /** The answers of this turn of the event loop. They are written together, because each write takes longer than the answer. */
@@ -150,7 +150,7 @@ async function answer(id: number, question: Question): Promise<unknown> {
 async function choose(id: number, { match: number, turn }: Extract<Question, { type: "turn" }>): Promise<unknown> {
   const match = matches.get(number);
   if (match === undefined) throw new Error("the match has not begun");
-  match.history.push(...(turn.history as Match["history"]));
+  match.history.push(...(turn.history as BotMatch["history"]));
   const controller = new AbortController();
   turns.set(id, controller);
   const log = (...values: readonly unknown[]): void =>

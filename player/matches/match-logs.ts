@@ -9,7 +9,7 @@ const MAX_CHARACTERS = 1_000_000;
 /** The number of matches whose written characters are counted. */
 const MAX_MATCHES = 1_000;
 
-type Match = Pick<GameInvite, "league_id" | "match_id" | "epoch">;
+type LoggedMatch = Pick<GameInvite, "league_id" | "match_id" | "epoch">;
 
 /** The lines of a bot, in one file for each match: its own output, and the stderr of a program that plays by lines. */
 export class MatchLogs {
@@ -27,7 +27,7 @@ export class MatchLogs {
     this.#onLost = onLost;
   }
 
-  add({ league_id, match_id, epoch }: Match, line: string): void {
+  add({ league_id, match_id, epoch }: LoggedMatch, line: string): void {
     const name = epoch === 1 ? `${fileNameOf(match_id)}.log` : `${fileNameOf(match_id)}-${epoch}.log`;
     const file = join(this.#folder(), fileNameOf(league_id), name);
     const written = this.#written.get(file) ?? 0;

@@ -65,7 +65,7 @@ const createNewGame = (context: CodenamesToolsContext): Operation<unknown> =>
       description:
         "Runs a complete game of Codenames in this one call: people are asked by forms (elicitation), the host's model by prompts (sampling), each with only the information that its role may have. Give user or llm for each of the four roles. If the call is interrupted, continue_game continues at the open question. Hosts without sampling play codenames.v1 with createGame and joinGame.",
       plain: CreateNewGame,
-      result: Report,
+      result: GameReport,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
       waits: true,
       shown: reportContent,
@@ -105,7 +105,7 @@ const continueGame = (context: CodenamesToolsContext): Operation<unknown> =>
       description:
         "Continues a game of Codenames whose call was interrupted, at its open question. For a game that is over it returns the result.",
       plain: OneGame,
-      result: Report,
+      result: GameReport,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
       waits: true,
       shown: reportContent,
@@ -130,7 +130,7 @@ const endGame = (context: CodenamesToolsContext): Operation<unknown> =>
       title: "End Codenames",
       description: "Ends the open game of Codenames; safe to call at any time.",
       plain: OneGame,
-      result: z.union([Report, z.object({ status: z.literal("no_game") })]),
+      result: z.union([GameReport, z.object({ status: z.literal("no_game") })]),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
       shown: reportContent,
     },
@@ -247,7 +247,7 @@ const wantsBuiltIn = (reply: CallerAnswer): boolean =>
 const sourceIn = (reply: CallerAnswer, offered: readonly Source[]): Source | null =>
   offered.find((source) => reply.kind === "form" && reply.content.source === source) ?? null;
 
-const Report = z.object({
+const GameReport = z.object({
   status: z.enum(["active", "completed", "ended"]),
   winner: z.enum(["red", "blue"]).nullable(),
   reason: z.string().nullable(),
@@ -257,10 +257,10 @@ const Report = z.object({
   board: z.string().describe("the public view of the board as text"),
   history: z.string(),
 });
-type Report = z.infer<typeof Report>;
+type GameReport = z.infer<typeof GameReport>;
 
 /** The report of a game to the caller that runs it. */
-function reportOf(director: Director, sessionId: string): Report {
+function reportOf(director: Director, sessionId: string): GameReport {
   const session = director.session(sessionId);
   const { status, termination, reason } = session;
   const view = publicView(session);
@@ -277,18 +277,18 @@ function reportOf(director: Director, sessionId: string): Report {
 }
 
 /** The report as text. */
-function reportContent(value: Report | { readonly status: "no_game" }) {
+function reportContent(value: GameReport | { readonly status: "no_game" }) {
   if (value.status === "no_game")
     return { content: [{ type: "text" as const, text: "No game of Codenames was open." }] };
-  const { status, board, history, game_token } = value as Report;
+  const { status, board, history, game_token } = value as GameReport;
   // The last line of a completed board repeats the headline.
   const shownBoard = status === "completed" ? board.split("\n").slice(0, -1).join("\n") : board;
   const token = status === "active" ? `game_token: ${game_token}` : "";
-  const text = [headline(value as Report), shownBoard, history, token].filter(Boolean).join("\n\n");
+  const text = [headline(value as GameReport), shownBoard, history, token].filter(Boolean).join("\n\n");
   return { content: [{ type: "text" as const, text }] };
 }
 
-function headline({ status, winner, reason }: Report): string {
+function headline({ status, winner, reason }: GameReport): string {
   switch (status) {
     case "active":
       return "The game continues.";

@@ -280,7 +280,7 @@ const HEADERS = { "content-type": "application/json", accept: "application/json,
 /** The newest revision of MCP with sessions. */
 const REVISION = "2025-11-25";
 
-interface Answer {
+interface RpcReply {
   readonly result?: unknown;
   readonly error?: unknown;
 }
@@ -335,12 +335,12 @@ async function openMcpSession(endpoint: string, headers: Record<string, string> 
 }
 
 /** Parses an answer as JSON or as a stream of events, of which the last one is the answer. */
-function answerIn(text: string): Answer {
+function answerIn(text: string): RpcReply {
   const data = text.startsWith("{")
     ? text
     : text
         .split("\n")
         .findLast((line) => line.startsWith("data: {"))
         ?.slice(6);
-  return JSON.parse(data ?? '{"error":"no answer"}') as Answer;
+  return JSON.parse(data ?? '{"error":"no answer"}') as RpcReply;
 }

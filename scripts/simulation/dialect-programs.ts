@@ -14,7 +14,7 @@ export interface Identity {
 }
 
 /** What a program answers to a request. */
-interface Answer {
+interface ProgramReply {
   readonly status: number;
   readonly body: object;
   /** The message whose answer the program sends in a separate request. */
@@ -35,7 +35,7 @@ interface Wording {
   /** Returns the body of the registration. */
   register(registration: Registration): object;
   /** Returns the answer to a request; null to a request that the program does not understand. */
-  answer(rpc: Rpc, identity: Identity): Answer | null;
+  answer(rpc: Rpc, identity: Identity): ProgramReply | null;
 }
 
 /** A JSON-RPC request. */
@@ -56,8 +56,8 @@ export function choiceIn(message: Message): unknown {
 const isMoveCall = (message: Message): boolean =>
   message.message_type === "CHOOSE_PARITY_CALL" || message.message_type === "GAME_MOVE_CALL";
 
-const resultOf = ({ id }: Rpc, result: object): Answer => ({ status: 200, body: { jsonrpc: "2.0", id, result } });
-const errorOf = ({ id }: Rpc, status: number, code: number, message: string): Answer => ({
+const resultOf = ({ id }: Rpc, result: object): ProgramReply => ({ status: 200, body: { jsonrpc: "2.0", id, result } });
+const errorOf = ({ id }: Rpc, status: number, code: number, message: string): ProgramReply => ({
   status,
   body: { jsonrpc: "2.0", id, error: { code, message } },
 });

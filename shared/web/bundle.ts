@@ -115,7 +115,7 @@ ${setupElement(setup)}
 const POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-interface Report {
+interface ReportPage {
   readonly title: string;
   /** The content as HTML. All data in it must be escaped. */
   readonly main: string;
@@ -126,7 +126,7 @@ interface Report {
  * Returns a function that makes a report: one self-contained HTML document that opens without a server. Its content security policy denies every
  * request, and every script and style except the two parts that are in the document.
  */
-export async function reportPage(): Promise<(report: Report) => string> {
+export async function reportPage(): Promise<(report: ReportPage) => string> {
   const { report: script, reportStyle: style, sprite } = await bundle();
   const policy = `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; img-src data:; base-uri 'none'; form-action 'none'`;
   return ({ title, main, setup }) => `<!doctype html>

@@ -33,7 +33,7 @@ export interface Correspondence {
 }
 
 /** An answer with a choice. */
-interface Answer extends Choice {
+interface ChosenAnswer extends Choice {
   /** Whether an earlier answer in this turn was rejected. */
   readonly isRepeated: boolean;
   /** The index of the answer in all messages. */
@@ -43,7 +43,7 @@ interface Answer extends Choice {
 /** `isCalled` returns whether a player is called at its endpoint: only the choices of such a player can be replaced. */
 export function createCorrespondence(isCalled: (machine: string) => boolean = () => true): Correspondence {
   const sent: { readonly receiver: string; readonly text: string }[] = [];
-  const answers: Answer[] = [];
+  const answers: ChosenAnswer[] = [];
   const whileSealed = ({ choice, before }: Sealed): readonly string[] => {
     const ownAnswers = new Set(answers.filter((one) => isOf(one, choice)).map(({ index }) => index));
     const isToOthers = (receiver: string, index: number): boolean =>
@@ -91,7 +91,7 @@ export function createCorrespondence(isCalled: (machine: string) => boolean = ()
   };
 }
 
-const isOf = (one: Answer, { machine, turn }: Choice): boolean => one.machine === machine && one.turn === turn;
+const isOf = (one: ChosenAnswer, { machine, turn }: Choice): boolean => one.machine === machine && one.turn === turn;
 
 /** Another choice for each choice in the games of the simulation. */
 const OTHER_CHOICES: Readonly<Record<string, string>> = {

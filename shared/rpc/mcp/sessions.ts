@@ -196,8 +196,8 @@ const RETRY_MS = 500;
 /** The open MCP sessions of one endpoint. */
 class OpenSessions {
   readonly #options: OpenSessionsOptions;
-  readonly #byId = new Map<string, Session>();
-  readonly #table: SessionTable<Session>;
+  readonly #byId = new Map<string, McpSession>();
+  readonly #table: SessionTable<McpSession>;
   readonly #stopChecks: () => void;
 
   constructor(options: OpenSessionsOptions) {
@@ -209,7 +209,7 @@ class OpenSessions {
   }
 
   /** The session that the header `Mcp-Session-Id` names, if it is open. */
-  named({ headers }: IncomingMessage): Session | undefined {
+  named({ headers }: IncomingMessage): McpSession | undefined {
     return this.#byId.get(headers["mcp-session-id"] as string);
   }
 
@@ -227,7 +227,7 @@ class OpenSessions {
     return true;
   }
 
-  #create(remoteAddress: string): Session {
+  #create(remoteAddress: string): McpSession {
     const { serverFor, eventStore, idPrefix, clock, ids } = this.#options;
     const subscriptions = new Set<string>();
     const server = serverFor(subscriptions);
@@ -236,7 +236,7 @@ class OpenSessions {
       onsessioninitialized: (id) => void this.#byId.set(id, session),
       ...(eventStore && { eventStore: eventStore(), retryInterval: RETRY_MS }),
     });
-    const session = new Session({ remoteAddress, transport, server, subscriptions, clock });
+    const session = new McpSession({ remoteAddress, transport, server, subscriptions, clock });
     server.onclose = () => {
       this.#byId.delete(transport.sessionId ?? "");
       this.#table.delete(session);
@@ -278,7 +278,7 @@ interface SessionParts {
 }
 
 /** The session of one MCP client of a revision with sessions (2024-11-05 to 2025-11-25). */
-class Session {
+class McpSession {
   readonly remoteAddress: string;
   readonly #transport: NodeStreamableHTTPServerTransport;
   readonly #server: Server;
@@ -404,18 +404,18 @@ const SESSION_LIMITS: SessionLimits = { total: 5_000, perNetwork: 200 };
  * The open sessions of one endpoint. At a limit, a new session replaces the longest idle one, so that callers with abandoned sessions do not
  * prevent new ones. A session with an open stream or call is not replaced.
  */
-export class SessionTable<Session extends TableSession> {
-  readonly #all = new Set<Session>();
-  readonly #networks = new Map<string, Set<Session>>();
+export class SessionTable<One extends TableSession> {
+  readonly #all = new Set<One>();
+  readonly #networks = new Map<string, Set<One>>();
   readonly #limits: SessionLimits;
-  readonly #evict: (session: Session) => void;
+  readonly #evict: (session: One) => void;
 
-  constructor(limits: SessionLimits, evict: (session: Session) => void) {
+  constructor(limits: SessionLimits, evict: (session: One) => void) {
     this.#limits = limits;
     this.#evict = evict;
   }
 
-  get all(): Iterable<Session> {
+  get all(): Iterable<One> {
     return this.#all;
   }
 
@@ -427,14 +427,14 @@ export class SessionTable<Session extends TableSession> {
     return this.#all.size < this.#limits.total || this.#evictLongestIdle(this.#all);
   }
 
-  add(session: Session): void {
+  add(session: One): void {
     this.#all.add(session);
     const network = networkOf(session.remoteAddress);
     const networkSessions = this.#networks.get(network) ?? new Set();
     this.#networks.set(network, networkSessions.add(session));
   }
 
-  delete(session: Session): void {
+  delete(session: One): void {
     this.#all.delete(session);
     const network = networkOf(session.remoteAddress);
     const networkSessions = this.#networks.get(network);
@@ -442,8 +442,8 @@ export class SessionTable<Session extends TableSession> {
     if (networkSessions?.size === 0) this.#networks.delete(network);
   }
 
-  #evictLongestIdle(sessions: Iterable<Session>): boolean {
-    let longestIdle: Session | null = null;
+  #evictLongestIdle(sessions: Iterable<One>): boolean {
+    let longestIdle: One | null = null;
     for (const session of sessions) {
       if (session.calls.size > 0 || session.streams.size > 0) continue;
       if (longestIdle === null || session.usedAt < longestIdle.usedAt) longestIdle = session;

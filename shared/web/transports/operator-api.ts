@@ -31,7 +31,7 @@ export async function callOperatorTool(token: string, name: string, args: object
     return rejected(UNANSWERED);
   }
   if (response.status === 429) return rejected(TOO_MANY);
-  const answer = (await response.json().catch(() => null)) as Answer | null;
+  const answer = (await response.json().catch(() => null)) as ToolReply | null;
   const text = answer?.result?.content?.[0]?.text;
   const value = text === undefined ? null : (parsed(text) as Record<string, unknown> | null);
   if (value && answer?.result?.isError !== true) return { ok: true, value };
@@ -42,7 +42,7 @@ export async function callOperatorTool(token: string, name: string, args: object
   return rejected(typeof message === "string" ? message : UNANSWERED);
 }
 
-interface Answer {
+interface ToolReply {
   readonly result?: { readonly isError?: boolean; readonly content?: readonly { readonly text?: string }[] };
   readonly error?: { readonly message?: string };
 }
