@@ -122,6 +122,10 @@ it("a player whose leagues are over says what it waits for, and enters each leag
   shown.leagues = [over, { league_id: "b", status: "completed", players: 2 }];
   await check();
   expect([attempts(), lines.slice(2)]).toEqual([2, [`b is over. ${waitsFor(joining.manager)}`]]);
+  // The manager was restarted with a config that does not list the earlier leagues.
+  shown.leagues = [{ league_id: "c", status: "open", players: 0 }];
+  await check();
+  expect([attempts(), lines.slice(3)]).toEqual([3, ["registered in c"]]);
   stopping.abort();
   await ended;
 });

@@ -59,8 +59,9 @@ export async function enterLater(joining: Joining): Promise<void> {
   let tried = "";
   while (await self.clock.pause(CHECK_EVERY_MS, signal)) {
     const leagues = await leaguesAt(joining);
+    // A manager that was restarted with another config no longer lists the leagues of the earlier one.
     const isOver = (leagueId: string): boolean =>
-      leagues?.find(({ league_id }) => league_id === leagueId)?.status === "completed";
+      (leagues?.find(({ league_id }) => league_id === leagueId)?.status ?? "completed") === "completed";
     const own = entered();
     if (leagues === null || !own.every(isOver)) continue;
     const over = own.filter((leagueId) => !reported.has(leagueId));

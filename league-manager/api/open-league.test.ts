@@ -70,7 +70,7 @@ describe.concurrent("open_league", () => {
     ];
     expect(await shownBy(league)).toMatchObject(expected);
     const commitment =
-      /^second is open for registration, with the settings of rps; its seed commitment is [0-9a-f]{64}$/;
+      /^second is open for registration, with the settings that the config gives rps; its seed commitment is [0-9a-f]{64}$/;
     expect(league.events()).toContainEqual({ type: "notice", message: expect.stringMatching(commitment) });
     for (const id of ["P01", "P02"])
       expect(await enter(league, id, "second", league.player(id))).toMatchObject({ payload: { status: "ACCEPTED" } });
@@ -108,10 +108,15 @@ describe.concurrent("open_league", () => {
       "L003",
       "the name rps is in use: a league of this run has it; choose another",
     ]);
-    expect(await rejection("a b", "rps")).toMatchObject({
-      code: -32602,
-      data: { faults: [{ message: "use letters, digits, dot, dash and underscore" }] },
-    });
+    for (const id of ["a b", ".", ".."])
+      expect(await rejection(id, "rps")).toMatchObject({
+        code: -32602,
+        data: { faults: [{ message: "use letters, digits, dot, dash and underscore, and not only dots" }] },
+      });
+    expect(await rejection("RPS", "rps")).toEqual([
+      "L003",
+      "the name rps is in use: a league of this run has it; choose another",
+    ]);
     expect(await shownBy(league)).toHaveLength(1);
   });
 });

@@ -73,8 +73,11 @@ function openRejection(
   league_id: string,
   { leagueId: like, status }: League,
 ): ProtocolError | null {
-  if (leagues.has(league_id) || formerLeagues.some(({ leagueId }) => leagueId === league_id)) {
-    const message = `the name ${league_id} is in use: a league of this run has it; choose another`;
+  // Exports have a file for each league, and some file systems do not distinguish cases.
+  const sameName = (leagueId: string): boolean => leagueId.toLowerCase() === league_id.toLowerCase();
+  const used = [...leagues.keys(), ...formerLeagues.map(({ leagueId }) => leagueId)].find(sameName);
+  if (used !== undefined) {
+    const message = `the name ${used} is in use: a league of this run has it; choose another`;
     return protocolError("L003", message, { league_id });
   }
   if (status !== "completed") {

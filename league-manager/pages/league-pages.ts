@@ -311,6 +311,7 @@ const PYTHON_STARTER = new URL("../../scripts/starters/py/", import.meta.url);
 const JOIN_USAGE = "usage: python3 join.py http://ADDRESS:8000/mcp [NAME [PORT [JOIN_CODE]]]";
 const BOT_IMPORTS = "from bot import GAMES, choose\n";
 const JOIN_CODE = '"join_code": join_code}';
+const PORT_ADVICE = "another port as the third argument";
 
 /**
  * Adds the files with which a student joins a league without this project: `join.py`, in which the address of the manager and the league are filled in,
@@ -345,6 +346,7 @@ const joinProgram = (text: string, manager: string, leagueId: string): string =>
       `${BOT_IMPORTS}MANAGER, LEAGUE = ${JSON.stringify(manager)}, ${JSON.stringify(leagueId)}\nsys.argv.insert(1, MANAGER)\n`,
     ],
     [JOIN_USAGE, "usage: python3 join.py NAME [PORT [JOIN_CODE]]"],
+    [PORT_ADVICE, "another port as the second argument"],
     [JOIN_CODE, '"join_code": join_code, "league_ids": [LEAGUE]}'],
   ].reduce((filled, [from = "", to = ""]) => replaced(filled, from, to), text);
 

@@ -133,7 +133,7 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
 
 /** The seed commitments of the leagues of the config are printed at the start of the manager. */
 const openedText = ({ leagueId, like, seedCommitment }: League): string =>
-  `${leagueId} is open for registration, with the settings of ${like}; its seed commitment is ${seedCommitment}`;
+  `${leagueId} is open for registration, with the settings that the config gives ${like}; its seed commitment is ${seedCommitment}`;
 
 function leagueStarted(league: League, projections: Projections): LiveEvent {
   const format = formatText(league);
@@ -278,7 +278,7 @@ export function liveEventsAtStart(projections: Projections, dataFolder: string):
     const { leagueId, status, isPaused, completedCount } = league;
     const matches = projections.expectedMatches(league) ?? league.matchCount;
     if (status === "completed") return [leagueCompleted(league, projections)];
-    if (status === "open") return [];
+    if (status === "open") return league.like === null ? [] : [notice(openedText(league))];
     const progress = `${completedCount} of ${matches} matches are completed`;
     if (!isPaused) return [notice(`${leagueId} continues: ${progress}`)];
     const command = `${LEAGUE_COMMAND} resume ${leagueId} --data ${dataFolder}`;

@@ -34,7 +34,8 @@ test("a league that is opened at one of two managers is at both, and at a manage
     { league_id: "second", status: "open", max_players: 3 },
   ];
   await vi.waitFor(async () => expect(await one.leagues()).toMatchObject(expected), WAIT_OPTIONS);
-  const opened = /^second is open for registration, with the settings of rps; its seed commitment is /;
+  const opened =
+    /^second is open for registration, with the settings that the config gives rps; its seed commitment is /;
   await vi.waitFor(() => expect(notices.filter((line) => opened.test(line))).toHaveLength(2), WAIT_OPTIONS);
   expect(await call(one, "open_league", { league_id: "second", like: "rps" })).toMatchObject({ error_code: "L003" });
   await one.register("Ann", "Bob");

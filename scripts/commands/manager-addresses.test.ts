@@ -39,8 +39,14 @@ describe("startHint", () => {
     ["it's mine", "npm run league -- start rps --data 'it'\\''s mine'"],
   ])("names the leagues and the data folder %s", (folder, command) => {
     const config = { ...configOf({}), data: resolve(folder) };
-    expect(startHint(config)).toContain(`  ${command}`);
+    expect(startHint(config, new Set())).toContain(`  ${command}`);
   });
+});
+
+it("the hint names no league that is over", () => {
+  expect(startHint({ ...configOf({}), data: resolve("data") }, new Set(["rps"]))).toContain(
+    "  npm run league -- start LEAGUE",
+  );
 });
 
 describe("the addresses of a manager", () => {

@@ -38,11 +38,17 @@ export function addressLines(config: Config, interfaces: Interfaces): readonly s
   ];
 }
 
-/** Returns the lines that are printed if no number of players starts the leagues, with the command with which the operator starts them. */
-export const startHint = ({ leagues, data }: Config): readonly string[] => [
-  "No number of players is set, so no league starts yet. When all players have joined, enter in another terminal:",
-  `  ${operatorCommand(["start", ...leagues.map(({ league_id }) => league_id)], data)}`,
-];
+/**
+ * Returns the lines that are printed if no number of players starts the leagues, with the command with which the operator starts them. `over` are the
+ * leagues that are over. If all leagues of the config are over, the operator has opened others.
+ */
+export function startHint({ leagues, data }: Config, over: ReadonlySet<string>): readonly string[] {
+  const ids = leagues.flatMap(({ league_id }) => (over.has(league_id) ? [] : [league_id]));
+  return [
+    "No number of players is set, so no league starts yet. When all players have joined, enter in another terminal:",
+    `  ${operatorCommand(["start", ...(ids.length === 0 ? ["LEAGUE"] : ids)], data)}`,
+  ];
+}
 
 /** Returns the command that opens a league like the last one of the config. */
 export const openCommand = ({ leagues, data }: Config): string =>

@@ -182,7 +182,9 @@ function servedAt(data: string): string {
 export async function openLeague(league_id: string, flags: OperatorFlags & { readonly like: string }): Promise<number> {
   const { like } = await request("OPEN_LEAGUE", { league_id, like: flags.like }, Opened, flags);
   const start = `${LEAGUE_COMMAND} start ${league_id}${addressOf(flags)}`;
-  print(`${league_id} is open for registration, with the settings of ${like}; start it with: ${start}`);
+  print(
+    `${league_id} is open for registration, with the settings that the config gives ${like}; start it with: ${start}`,
+  );
   return EXIT.ok;
 }
 

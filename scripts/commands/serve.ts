@@ -65,6 +65,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
 
   const progress = createProgress(process.stderr, systemClock, { showsRegistrations: true });
   let areAllOver = false;
+  const over = new Set<string>();
   const ended = Promise.withResolvers<number>();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => ended.resolve(EXIT.interrupted));
@@ -73,8 +74,10 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     onEvent(event) {
       const live = event as LiveEvent;
       progress.event(live);
-      if (live.type === "league_completed")
+      if (live.type === "league_completed") {
+        over.add(live.league_id);
         progress.line(withResult(standingsTable(live.league_id, live.standings), live.result));
+      }
       if (live.type === "all_completed") {
         areAllOver = true;
         progress.line(flags.database ? ALL_OVER : `${ALL_OVER} ${newLeagues(config)}`);
@@ -109,7 +112,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     const code = isOpenToNetwork(config) ? await qrCode(page, process.stderr) : [];
     if (code.length > 0) progress.line(code.join("\n"));
     progress.line(`The operator token is in ${join(config.data, "operator-token")}`);
-    if (isStartedByOperator(config, flags)) for (const line of startHint(config)) progress.line(line);
+    if (isStartedByOperator(config, flags)) for (const line of startHint(config, over)) progress.line(line);
   };
   start().catch((thrown) => {
     progress.line(String(thrown));

@@ -103,7 +103,7 @@ export async function register<
       }
       const { status, auth_token: token, reason, error_code, retryable, cause } = response.data;
       if (status !== "ACCEPTED" || !token) {
-        const hint = error_code === "L003" ? `. The token that was sent is in ${options.tokenFile}` : "";
+        const hint = error_code === "L003" ? `; the token that was sent is in ${options.tokenFile}` : "";
         const why = `registration was rejected: ${inOneLine(reason ?? "no reason given")}`;
         if (cause === "no_open_league") throw new NoOpenLeague(why);
         if (retryable !== true || status === "ACCEPTED")

@@ -46,7 +46,7 @@ it("two players play a second lesson without a restart of their commands, also a
     expect(await open(id, like)).toMatchObject({ code: 2, stdout: "", stderr });
   expect(await open("lesson-2", "lesson-1")).toMatchObject({
     code: 0,
-    stdout: `lesson-2 is open for registration, with the settings of lesson-1; start it with: npm run league -- start lesson-2 --data ${data}\n`,
+    stdout: `lesson-2 is open for registration, with the settings that the config gives lesson-1; start it with: npm run league -- start lesson-2 --data ${data}\n`,
   });
   kill(pidOf(test.folder, "league-manager/main.ts"), "SIGKILL");
   for (const player of players) await player.line(/: registered in lesson-2$/);

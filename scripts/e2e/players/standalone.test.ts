@@ -140,6 +140,8 @@ it("a student without this project joins with the two files of the league page, 
   }
   const usage = await outputOf(launch(folder, [python, "join.py", "Ann", "1", "oak", "more"]));
   expect(usage.stderr).toBe("usage: python3 join.py NAME [PORT [JOIN_CODE]]\n");
+  const busy = await outputOf(launch(folder, [python, "join.py", "Ann", String(port), "oak"]));
+  expect(busy.stderr).toContain("give another port as the second argument");
   const joined = launch(folder, [python, "join.py", "Ann", String(port + 10), "oak"]);
   const late = await expectMatch(joined.stdout, league, folder);
   late.signal("SIGTERM");
