@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
-import { SILENT_PROBES } from "./effects/dispatch/health.ts";
+import { SILENT_PROBES } from "./effects/dispatch/referee-health.ts";
 import { played, timedOut } from "./testing/results.ts";
 import { type ScriptedLeague, startScriptedLeague } from "./testing/scripted-league.ts";
 

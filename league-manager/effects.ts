@@ -1,11 +1,11 @@
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { Announcements, type Signals } from "./effects/announcements.ts";
 import { Deadlines } from "./effects/deadlines.ts";
-import { Dispatch, KeptJobs } from "./effects/dispatch/dispatch.ts";
-import { HandOver, type HandOverOptions } from "./effects/dispatch/hand-over.ts";
-import { Health } from "./effects/dispatch/health.ts";
+import { Dispatch, KeptJobs } from "./effects/dispatch/match-assignment.ts";
 import { Withdrawals } from "./effects/dispatch/match-withdrawals.ts";
+import { Health } from "./effects/dispatch/referee-health.ts";
 import { Referees } from "./effects/dispatch/referees.ts";
+import { HandOver, type HandOverOptions } from "./effects/dispatch/start-game-delivery.ts";
 import { type SeedOf, startGamesOf } from "./effects/dispatch/start-game-message.ts";
 import {
   ALL_DUTIES,

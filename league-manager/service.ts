@@ -6,7 +6,7 @@ import { listen, portSettingOf } from "#shared/runtime/agent-server.ts";
 import { readingStore } from "#shared/runtime/files/store-file.ts";
 import { ManagerOptions } from "./manager-options.ts";
 import { compose } from "./start/compose.ts";
-import { type OpenedRun, openFile } from "./start/open-run.ts";
+import { type OpenedRun, openFile } from "./start/open-file.ts";
 import { openShared, readingShared } from "./start/open-shared.ts";
 import { keepSnapshots } from "./store/snapshots.ts";
 

@@ -12,12 +12,12 @@ import * as announcements from "#shared/protocol/messages.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { INVALID_PARAMS, rpcError } from "#shared/rpc/jsonrpc/json-rpc.ts";
-import type { ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
+import type { ResourceTemplate } from "#shared/rpc/mcp/methods.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Referee } from "./match/referee.ts";
 import type { Play } from "./play/play.ts";
-import { playerOf } from "./sessions/agents.ts";
+import { playerOf } from "./sessions/agent-tokens.ts";
 import type { SessionHost } from "./sessions/host.ts";
 import {
   GameNotLoaded,

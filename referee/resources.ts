@@ -1,7 +1,7 @@
 import { type Game, optionLines, withoutVersion } from "#shared/games/game.ts";
 import { findGameNamed, knownGames } from "#shared/games/registry.ts";
 import { isSessionId, matchRef } from "#shared/lib/ids.ts";
-import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
+import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/methods.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { RefereeContext } from "./operations.ts";
 import { matchState } from "./views.ts";

@@ -23,9 +23,9 @@ import { VERSION } from "#shared/runtime/program.ts";
 import { readOrCreateSecret } from "#shared/runtime/secret-file.ts";
 import type { Session } from "#shared/session/session.ts";
 import { CODENAMES_SCHEMA } from "./codenames/codenames-table.ts";
-import { answerHandlers, createAsker } from "./match/ask.ts";
 import { MATCH_SCHEMA, matchTable } from "./match/match-table.ts";
 import type { HostedDriver } from "./match/play-match.ts";
+import { answerHandlers, createAsker } from "./match/player-messages.ts";
 import { createReferee, type Referee } from "./match/referee.ts";
 import {
   GAME_CREATIONS,
@@ -42,10 +42,10 @@ import { openPlayRoom, type PlayRoom } from "./play-room.ts";
 import { type Identity, leaveManager, registerReferee } from "./registration.ts";
 import { changedBy, gameRules, refereeTemplates } from "./resources.ts";
 import type { Streams } from "./rest/streams.ts";
-import { type AgentDirectory, agentDirectory } from "./sessions/agents.ts";
+import { type AgentDirectory, agentDirectory } from "./sessions/agent-tokens.ts";
 import { createHost, createWaits, type SessionHost, type Waits } from "./sessions/host.ts";
+import { REPLY_SCHEMA, type Replies, sqliteReplies } from "./sessions/idempotent-replies.ts";
 import { loadAdvice } from "./sessions/rejections.ts";
-import { REPLY_SCHEMA, type Replies, sqliteReplies } from "./sessions/replies.ts";
 import { SEAT_SCHEMA, seatTable } from "./sessions/seats.ts";
 import { SESSION_SCHEMA, type SessionLists, sessionLists, sessionStore } from "./sessions/session-store.ts";
 import { restState } from "./views.ts";

@@ -6,7 +6,7 @@ import type { Session } from "#shared/session/session.ts";
 import { resultOf } from "#shared/session/verdict.ts";
 import { viewOf } from "#shared/session/view.ts";
 import type { GameView, PlayerView, ShownClock } from "#shared/web/game-view.ts";
-import { playerOf } from "./sessions/agents.ts";
+import { playerOf } from "./sessions/agent-tokens.ts";
 import type { Lobby, StoredSession } from "./sessions/host.ts";
 import type { PlaySeat } from "./sessions/seats.ts";
 

@@ -34,7 +34,7 @@ import type { Inboxes } from "../inbox/inboxes.ts";
 import type { CommittedEvent, Ledger } from "../ledger.ts";
 import { type ManagerMetrics, metricsRoutes } from "../metrics/manager-metrics.ts";
 import type { DocumentContext } from "../pages/documents/document.ts";
-import type { GamePages } from "../pages/game-pages.ts";
+import type { GamePages } from "../pages/game-links.ts";
 import { leaguePages } from "../pages/league-pages.ts";
 import type { Projections, StateChange, Views } from "../projections/projections.ts";
 import { agentOperations } from "./agent-operations.ts";

@@ -15,7 +15,7 @@ import {
   registrationBody,
   registrationIn,
   replyTo,
-} from "#shared/protocol/dialects/requests.ts";
+} from "#shared/protocol/dialects/incoming-requests.ts";
 import { fieldFaults } from "#shared/protocol/envelope.ts";
 import { PlayerRegisterRequest } from "#shared/protocol/messages.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
+import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/methods.ts";
 import type { LeagueEvent } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
 import { type League, type Match, roundOf } from "../league/league.ts";

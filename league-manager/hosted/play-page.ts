@@ -15,7 +15,7 @@ import { WRONG_JOIN_CODE } from "../agents/agent-identity.ts";
 import type { Awaited } from "../agents/awaited-players.ts";
 import { leaveLeagues } from "../commands/agent-commands.ts";
 import type { League } from "../league/league.ts";
-import { type GamePages, serversFor } from "../pages/game-pages.ts";
+import { type GamePages, serversFor } from "../pages/game-links.ts";
 import { waitingText } from "../projections/live-lines.ts";
 import { nextMatch, playState, type StateContext, shownMatch } from "./hosted-state.ts";
 import type { Seats } from "./hosting.ts";

@@ -22,7 +22,7 @@ import {
 } from "./documents/document.ts";
 import { DOCUMENTS, leaguesDocument } from "./documents/documents.ts";
 import { framesOf, matchOfRequest } from "./documents/match-document.ts";
-import { type GamePages, serversFor } from "./game-pages.ts";
+import { type GamePages, serversFor } from "./game-links.ts";
 import { LiveDocuments } from "./live-documents.ts";
 import { pgnOfMatch } from "./matches/match-pgn.ts";
 import { MatchRelay } from "./matches/match-relay.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Agent } from "../agents/registered-agent.ts";
-import { pagesOfReferees, serversFor } from "./game-pages.ts";
+import { pagesOfReferees, serversFor } from "./game-links.ts";
 
 const referee = (id: string, more: Partial<Agent> = {}) =>
   ({

@@ -10,7 +10,7 @@ import { sharedPostgres, startPostgres } from "#shared/store/testing/postgres-se
 import { DatabaseUnavailable } from "../shared-run/run-database.ts";
 import { appendTo, commitOf, commitTo, job, texts, untilAvailable } from "../shared-run/testing/commits.ts";
 import type { PostgresRun } from "./postgres-run.ts";
-import { RUN_LOCK } from "./run-transactions.ts";
+import { RUN_LOCK } from "./run-commits.ts";
 import { CountingManager } from "./testing/counting-manager.ts";
 import { createRun, openRun, openTestedRun, type TestedPostgresRun } from "./testing/postgres-runs.ts";
 

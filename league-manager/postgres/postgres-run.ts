@@ -6,10 +6,10 @@ import { userWithoutLimits } from "#shared/store/postgres/rights.ts";
 import type { RunDatabase } from "../shared-run/run-database.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
 import { openNotifications, recordHeartbeat, recordLeave, timeOf } from "./listener.ts";
+import { COMMITS_OF_A_READ, type JobWriter, joinParts, readParts, runTransactions } from "./run-commits.ts";
 import { MIGRATIONS } from "./run-migrations.ts";
 import { type RunTables, runStore } from "./run-store.ts";
 import { withReadErrors } from "./run-transaction.ts";
-import { COMMITS_OF_A_READ, type JobWriter, joinParts, readParts, runTransactions } from "./run-transactions.ts";
 
 /** A run on PostgreSQL, as one of its managers uses it. */
 export type PostgresRun = ManagerStore & RunDatabase;

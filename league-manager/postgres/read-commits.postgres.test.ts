@@ -6,7 +6,7 @@ import { sharedPostgres } from "#shared/store/testing/postgres-server.ts";
 import type { LaterCommits } from "../shared-run/run-database.ts";
 import { appendTo, commitOf, commitTo, profileOf, texts, versionIn } from "../shared-run/testing/commits.ts";
 import type { PostgresRun } from "./postgres-run.ts";
-import { joinParts, RUN_LOCK, readParts } from "./run-transactions.ts";
+import { joinParts, RUN_LOCK, readParts } from "./run-commits.ts";
 import { createRun, openRun } from "./testing/postgres-runs.ts";
 
 let url: string;

@@ -1,5 +1,5 @@
+import { appendOnly, EVENT_LOG_TABLES } from "#shared/store/postgres/log-statements.ts";
 import type { Migration } from "#shared/store/postgres/migrations.ts";
-import { appendOnly, EVENT_LOG_TABLES } from "#shared/store/postgres/postgres-event-log.ts";
 
 /**
  * The tables of the manager besides the log. They have the columns of the tables in SQLite, see `MANAGER_SCHEMA` in store/manager-store.ts. Figures

@@ -1,7 +1,7 @@
 import { type ColumnType, type Generated, Kysely, PostgresDialect } from "kysely";
 import type { Pool } from "pg";
+import { jsonTexts, type Queryable, readStream, readStreams } from "#shared/store/postgres/log-statements.ts";
 import { assertSchema } from "#shared/store/postgres/migrations.ts";
-import { jsonTexts, type Queryable, readStream, readStreams } from "#shared/store/postgres/postgres-event-log.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
 import { MIGRATIONS } from "./run-migrations.ts";
 import { withRunErrors } from "./run-transaction.ts";

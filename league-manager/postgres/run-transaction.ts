@@ -3,7 +3,7 @@ import { messageOf } from "#shared/lib/result.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import { LostCommit } from "#shared/store/postgres/connection.ts";
 import { isUnavailable } from "#shared/store/postgres/faults.ts";
-import type { Queryable } from "#shared/store/postgres/postgres-event-log.ts";
+import type { Queryable } from "#shared/store/postgres/log-statements.ts";
 import { CommitUnknown, DatabaseUnavailable } from "../shared-run/run-database.ts";
 
 /**

@@ -35,11 +35,11 @@ import {
   settingsLike,
 } from "../manager-options.ts";
 import { managerMetrics } from "../metrics/manager-metrics.ts";
-import { pagesOfReferees } from "../pages/game-pages.ts";
+import { pagesOfReferees } from "../pages/game-links.ts";
 import { liveEventsAtStart, liveFeed } from "../projections/live-events.ts";
 import { createProjections, type Projections, type Views } from "../projections/projections.ts";
 import type { RunIdentity } from "../store/manager-store.ts";
-import type { OpenedRun, SharedRun } from "./open-run.ts";
+import type { OpenedRun, SharedRun } from "./open-file.ts";
 
 /** The parts of a manager that its other parts depend on. */
 interface Core extends ManagerOptions, OpenedRun {

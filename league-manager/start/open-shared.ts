@@ -13,7 +13,7 @@ import { openRunClock } from "../shared-run/run-clock.ts";
 import { DatabaseUnavailable } from "../shared-run/run-database.ts";
 import { loadSharedState, SharedLedger } from "../shared-run/shared-ledger.ts";
 import { openRun } from "../store/manager-store.ts";
-import type { OpenedRun } from "./open-run.ts";
+import type { OpenedRun } from "./open-file.ts";
 
 /** The keys of secrets that all managers of a run share, among the values that are fixed for the run. */
 const SECRET = "manager_secret";

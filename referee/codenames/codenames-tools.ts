@@ -5,7 +5,7 @@ import type { Ids } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
 import type { CallerAnswer } from "#shared/rpc/jsonrpc/caller-input.ts";
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
-import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
+import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/methods.ts";
 import { type AnswerOrQuestion, type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import { protocolRejected } from "../sessions/rejections.ts";

@@ -4,8 +4,8 @@ import { err, ok } from "#shared/lib/result.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { type SessionHost, sessionOf } from "../sessions/host.ts";
 import type { ReceivedMessage } from "../testing/match.ts";
-import { publishedFault, type SeatedPlayer } from "./ask.ts";
 import { askForMove, type DrivenMatch, MatchWithdrawn } from "./play-match.ts";
+import { publishedFault, type SeatedPlayer } from "./player-messages.ts";
 import { startTestMatch } from "./testing/test-match.ts";
 
 const ends: (() => void | Promise<void>)[] = [];

@@ -10,8 +10,8 @@ import { testWriter } from "#shared/store/testing/writer.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { startTestLeague, TOKEN, testDriver } from "../testing/match.ts";
-import { IN_ORDER_WITHIN_MS } from "./ask.ts";
 import { MATCH_SCHEMA, matchTable } from "./match-table.ts";
+import { IN_ORDER_WITHIN_MS } from "./player-messages.ts";
 import { createReferee } from "./referee.ts";
 
 const isNotification = (type: string): boolean => type !== "GAME_INVITE" && type !== "MOVE_REQUEST";

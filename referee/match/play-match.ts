@@ -15,7 +15,7 @@ import { outcomeOf } from "#shared/session/match-result.ts";
 import { GameFault, rolesToAct, type Session } from "#shared/session/session.ts";
 import { type SessionHost, sessionOf } from "../sessions/host.ts";
 import { seatView } from "../views.ts";
-import { type Asker, type AskFault, publishedFault, type SeatedPlayer } from "./ask.ts";
+import { type Asker, type AskFault, publishedFault, type SeatedPlayer } from "./player-messages.ts";
 
 /**
  * Plays a match to its end by asking its players, and resolves with its result for the manager. Continues a session that has begun.

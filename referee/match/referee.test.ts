@@ -13,9 +13,9 @@ import { createHost, type SessionHost } from "../sessions/host.ts";
 import { SEAT_SCHEMA } from "../sessions/seats.ts";
 import { SESSION_SCHEMA, sessionLists, sessionStore } from "../sessions/session-store.ts";
 import { startTestLeague, testDriver } from "../testing/match.ts";
-import type { Asker } from "./ask.ts";
 import { MATCH_SCHEMA, matchTable } from "./match-table.ts";
 import { playSeats, seatsOf } from "./play-match.ts";
+import type { Asker } from "./player-messages.ts";
 import { createReferee, type Referee } from "./referee.ts";
 
 const UNREACHABLE = "http://127.0.0.1:9/mcp";

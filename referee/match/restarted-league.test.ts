@@ -12,7 +12,7 @@ import { openLog } from "#shared/runtime/process/logger.ts";
 import type { Entry } from "#shared/session/entry.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
-import { agentDirectory } from "../sessions/agents.ts";
+import { agentDirectory } from "../sessions/agent-tokens.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { startTestLeague, type TestLeague, TOKEN, testDriver, tokenOf } from "../testing/match.ts";

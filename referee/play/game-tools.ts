@@ -13,7 +13,7 @@ import { findGame, knownGameIds, knownGames } from "#shared/games/registry.ts";
 import { ok } from "#shared/lib/result.ts";
 import { ClockState } from "#shared/lib/time-control.ts";
 import { WrittenMove } from "#shared/protocol/message-fields.ts";
-import type { Content, ToolResult } from "#shared/rpc/mcp/mcp.ts";
+import type { Content, ToolResult } from "#shared/rpc/mcp/methods.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { type GameView, USER_SEAT_META, type UserSeat } from "#shared/web/game-view.ts";
 import type { StoredSession } from "../sessions/host.ts";

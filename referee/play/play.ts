@@ -10,7 +10,7 @@ import { readWritten, type ValueSchema } from "#shared/lib/written-values.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Statement, Writer } from "#shared/store/writer.ts";
 import { type GameView, GUEST } from "#shared/web/game-view.ts";
-import type { AgentDirectory } from "../sessions/agents.ts";
+import type { AgentDirectory } from "../sessions/agent-tokens.ts";
 import { type SessionHost, type StoredSession, secretFrom } from "../sessions/host.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";
 import type { PersonSeat, PlaySeat, SeatKind, SeatTable } from "../sessions/seats.ts";

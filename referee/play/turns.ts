@@ -6,8 +6,8 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type WaitProgress, withProgress } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost, StoredSession, Waits } from "../sessions/host.ts";
+import type { Remember, Replied, Replies } from "../sessions/idempotent-replies.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";
-import type { Remember, Replied, Replies } from "../sessions/replies.ts";
 import { type Next, nextFor, seatView } from "../views.ts";
 import type { Play, SeatAccess } from "./play.ts";
 

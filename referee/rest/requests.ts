@@ -7,8 +7,9 @@ import { bearerOf, readBody, remoteAddressOf } from "#shared/rpc/http/request.ts
 import { type CreationLimit, rateLimiter, TOO_MANY_CREATIONS } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import type { RejectionLog } from "#shared/rpc/jsonrpc/rejection-log.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
-import type { AgentDirectory } from "../sessions/agents.ts";
+import type { AgentDirectory } from "../sessions/agent-tokens.ts";
 import type { SessionHost, StoredSession } from "../sessions/host.ts";
+import type { KeyedRequest, Replied } from "../sessions/idempotent-replies.ts";
 import {
   GameNotLoaded,
   type Rejection,
@@ -17,7 +18,6 @@ import {
   rejectionTable,
   restStatus,
 } from "../sessions/rejections.ts";
-import type { KeyedRequest, Replied } from "../sessions/replies.ts";
 
 const agentId = z.string().max(500).describe("id of an agent");
 

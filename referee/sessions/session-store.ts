@@ -12,7 +12,7 @@ import { kyselyOver } from "#shared/store/sqlite.ts";
 import { EVENT_LOG_SCHEMA, sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
 import type { Statement, Writer } from "#shared/store/writer.ts";
 import type { GameResult, GameSummary } from "#shared/web/game-view.ts";
-import { playerOf } from "./agents.ts";
+import { playerOf } from "./agent-tokens.ts";
 
 /** A seat of a new session. Its agent is created with it if it does not exist yet. */
 export interface NewSeat {

@@ -19,8 +19,8 @@ import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { type Logger, openLog } from "#shared/runtime/process/logger.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
-import { createAsker } from "../match/ask.ts";
 import type { HostedDriver } from "../match/play-match.ts";
+import { createAsker } from "../match/player-messages.ts";
 import { startReferee } from "../service.ts";
 import type { SessionHost } from "../sessions/host.ts";
 

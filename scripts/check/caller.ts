@@ -7,7 +7,7 @@ import { httpNetwork } from "#shared/rpc/network.ts";
 import type { CallFault, CallOptions } from "#shared/rpc/peer/call.ts";
 import { openPool } from "#shared/rpc/peer/http-transport.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
-import type { SeatedPlayer } from "../../referee/match/ask.ts";
+import type { SeatedPlayer } from "../../referee/match/player-messages.ts";
 import { type Exchange, isInboxUrl, Recorder, recordingPools } from "./exchange.ts";
 import { contactOf, type Subject, signatureFor } from "./subject.ts";
 import { unusualPost } from "./unusual-post.ts";

@@ -1,7 +1,7 @@
 import type { Game } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
-import type { AskFault } from "../../referee/match/ask.ts";
+import type { AskFault } from "../../referee/match/player-messages.ts";
 import type { Call, Caller } from "./caller.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Matches } from "./matches.ts";

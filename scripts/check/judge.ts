@@ -1,6 +1,6 @@
 import { asText, counted, cutTo, inOneLine, jsonOf, parsedJson } from "#shared/lib/text.ts";
 import { Envelope, fieldFaults } from "#shared/protocol/envelope.ts";
-import type { AskFault } from "../../referee/match/ask.ts";
+import type { AskFault } from "../../referee/match/player-messages.ts";
 import type { Call, Overrun } from "./caller.ts";
 import type { Finding } from "./check.ts";
 import { type Exchange, isInboxUrl, type Reply } from "./exchange.ts";

@@ -11,7 +11,6 @@ import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { optionsOfNew } from "#shared/session/session.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter } from "#shared/store/writer.ts";
-import { type Asker, type AskFault, createAsker, type SeatedPlayer } from "../../referee/match/ask.ts";
 import {
   type DrivenMatch,
   invitationFor,
@@ -26,6 +25,7 @@ import {
   seatsOf,
   turnFor,
 } from "../../referee/match/play-match.ts";
+import { type Asker, type AskFault, createAsker, type SeatedPlayer } from "../../referee/match/player-messages.ts";
 import { createHost, type SessionHost, sessionOf } from "../../referee/sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../../referee/sessions/session-store.ts";
 import { type Call, type Caller, LEAGUE_ID, REFEREE } from "./caller.ts";

@@ -27,7 +27,7 @@ import { ForeignRegistrations } from "../../league-manager/api/foreign-players.t
 import { ALONE } from "../../league-manager/cluster/other-managers.ts";
 import { inboxRoutes, inboxSocket, POLL_BYTES } from "../../league-manager/inbox/inbox-routes.ts";
 import { Inboxes } from "../../league-manager/inbox/inboxes.ts";
-import { answerHandlers } from "../../referee/match/ask.ts";
+import { answerHandlers } from "../../referee/match/player-messages.ts";
 import { LEAGUE_ID } from "./caller.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Subject } from "./subject.ts";

@@ -8,13 +8,8 @@ import { counted, inOneLine } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/program.ts";
 import { type Connection, inTransaction } from "#shared/store/postgres/connection.ts";
+import { appendOnlyTables, type CheckedLog, checkLog, triggerFaults } from "#shared/store/postgres/log-statements.ts";
 import { assertSchema, inMigration, migrate } from "#shared/store/postgres/migrations.ts";
-import {
-  appendOnlyTables,
-  type CheckedLog,
-  checkLog,
-  triggerFaults,
-} from "#shared/store/postgres/postgres-event-log.ts";
 import {
   assertRole,
   grantedRoles,

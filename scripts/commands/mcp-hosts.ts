@@ -4,7 +4,7 @@ import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { McpEndpoint } from "#shared/rpc/mcp/mcp-endpoint.ts";
 import type { RemoteService } from "#shared/rpc/mcp/remote-service.ts";
 import { type OtherService, routedService } from "#shared/rpc/mcp/routed-service.ts";
-import type { McpService } from "#shared/rpc/mcp/server.ts";
+import type { McpService } from "#shared/rpc/mcp/sdk-server.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import { isInUse, StoreInUse } from "#shared/runtime/files/locked-store.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import type { McpSurface } from "#shared/rpc/mcp/mcp.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp/mcp-endpoint.ts";
+import type { McpSurface } from "#shared/rpc/mcp/methods.ts";
 import { ask, serve } from "#shared/rpc/testing/endpoint.ts";
 import { withFixtures } from "./fixtures.ts";
 

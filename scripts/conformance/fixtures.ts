@@ -23,8 +23,8 @@ import {
   mcpMethods,
   type ResourceTemplate,
   subscriptionCheck,
-} from "#shared/rpc/mcp/mcp.ts";
-import type { McpMethod, McpService } from "#shared/rpc/mcp/server.ts";
+} from "#shared/rpc/mcp/methods.ts";
+import type { McpMethod, McpService } from "#shared/rpc/mcp/sdk-server.ts";
 
 const CallParams = z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) });
 const ReadParams = z.object({ uri: z.string() });

@@ -178,7 +178,7 @@ const PLANTED_CHANGES: readonly PlantedChange[] = [
   },
   {
     name: "verify does not check the result of a match",
-    file: "scripts/archive/verify/leagues.ts",
+    file: "scripts/archive/verify/league-checks.ts",
     from: "for (const message of faults) findings.blame(file, message);",
     to: "",
     part: "verify",

@@ -2,8 +2,8 @@ import { styleText } from "node:util";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import { sprtText } from "#shared/statistics/sprt.ts";
 import { cutToWidth } from "../run/progress.ts";
+import { type MatchState, namesIn, ratingsOf } from "./comparison.ts";
 import { eloText, likelihoodText, percentText } from "./report.ts";
-import { type MatchState, namesIn, ratingsOf } from "./result.ts";
 
 /** A line at the bottom of a terminal that is redrawn while games are played. */
 export interface LiveLine {

@@ -13,9 +13,9 @@ import { MANAGER_SCHEMA, managerStore } from "../../league-manager/store/manager
 import { type Progress, silentProgress } from "../run/progress.ts";
 import { runLeagues } from "../run/run.ts";
 import type { RunFolder } from "../run/run-folder.ts";
+import { type MatchTerms, matchState } from "./comparison.ts";
 import { createLiveLine, createPace, type Pace, statusText } from "./live-line.ts";
 import type { Ended } from "./local/play-locally.ts";
-import { type MatchTerms, matchState } from "./result.ts";
 import { LEAGUE_ID } from "./setup.ts";
 
 interface WirePlay {

@@ -2,7 +2,7 @@ import { counted } from "#shared/lib/text.ts";
 import { type Interval, type OpenInterval, roundedGames } from "#shared/statistics/elo.ts";
 import { hypothesisText, type SprtOptions, sprtText } from "#shared/statistics/sprt.ts";
 import { widthOf } from "../run/tables.ts";
-import { type Comparison, type Forfeits, type MatchState, namesIn, ratingsOf } from "./result.ts";
+import { type Comparison, type Forfeits, type MatchState, namesIn, ratingsOf } from "./comparison.ts";
 
 /** Returns the result of a match as text: tables, forfeits, and the sentence that states the result as the last line. */
 export function reportText(title: string, state: MatchState): string {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Match, Outcome, Round } from "../../league-manager/league/league.ts";
 import { abortedOutcome, CANCELLED } from "../../league-manager/league/outcome.ts";
-import { comparisonOf, scoresOf } from "./result.ts";
+import { comparisonOf, scoresOf } from "./comparison.ts";
 
 const NORMAL = { winner: null, scores: [], termination: "normal", reason: "", faults: [] } as const;
 const won = (points: readonly number[]): Outcome => ({ ...NORMAL, points });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Match, Round } from "../../league-manager/league/league.ts";
-import { gamesOfTeams, scoresOf } from "./result.ts";
+import { gamesOfTeams, scoresOf } from "./comparison.ts";
 
 const PLAY = {
   teams: [

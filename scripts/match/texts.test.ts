@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SprtOptions } from "#shared/statistics/sprt.ts";
+import { comparisonOf, type Score } from "./comparison.ts";
 import { eloText, forfeitText, likelihoodText, percentText, verdictText } from "./report.ts";
-import { comparisonOf, type Score } from "./result.ts";
 
 const scoreOf = (wins: number, draws: number, losses: number, pairs: Score["pairs"] = [0, 0, 0, 0, 0]): Score => ({
   players: ["P01", "P02"],

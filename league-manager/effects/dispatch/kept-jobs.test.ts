@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Agent } from "../../agents/registered-agent.ts";
 import type { League, Match } from "../../league/league.ts";
-import { KeptJobs } from "./dispatch.ts";
+import { KeptJobs } from "./match-assignment.ts";
 
 const refereeOf = (game: string) => ({ id: game, gameTypes: [game] }) as unknown as Agent;
 const leagueOf = (game: string) => ({ game }) as League;

@@ -7,7 +7,7 @@ import { leagueStream } from "../../league/events.ts";
 import type { League, Withdrawal } from "../../league/league.ts";
 import type { OpenWork } from "../../league/open-work.ts";
 import { type EffectsContext, MANAGER_SENDER, type Part, Tasks } from "../effects-context.ts";
-import type { Health } from "./health.ts";
+import type { Health } from "./referee-health.ts";
 
 const FIRST_RESEND_MS = 300;
 /** The pause between two messages is doubled up to this time. */

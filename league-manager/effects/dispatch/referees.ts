@@ -7,7 +7,7 @@ import type { Agent } from "../../agents/registered-agent.ts";
 import { leagueStream } from "../../league/events.ts";
 import type { League, Match } from "../../league/league.ts";
 import { type EffectsContext, MANAGER_SENDER, Tasks } from "../effects-context.ts";
-import type { Health } from "./health.ts";
+import type { Health } from "./referee-health.ts";
 
 /** The time after which an unfit referee is offered one match. It is fit again if it accepts it. */
 const UNFIT_MS = 10_000;

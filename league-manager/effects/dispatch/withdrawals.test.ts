@@ -5,7 +5,7 @@ import { isSignedFor } from "#shared/protocol/signing.ts";
 import { withoutReferee } from "../../testing/decisions.ts";
 import { played } from "../../testing/results.ts";
 import { startTestLeague, type TestLeague, type TestLeagueOptions } from "../testing/league.ts";
-import { SILENT_PROBES } from "./health.ts";
+import { SILENT_PROBES } from "./referee-health.ts";
 
 /** Starts a league in which REF01 has lost the match R1M1, because it does not answer probes. */
 async function leagueWithLostMatch(

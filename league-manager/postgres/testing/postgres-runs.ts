@@ -1,8 +1,8 @@
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { inTransaction, openPostgres } from "#shared/store/postgres/connection.ts";
+import { appendOnlyTables } from "#shared/store/postgres/log-statements.ts";
 import { migrate } from "#shared/store/postgres/migrations.ts";
-import { appendOnlyTables } from "#shared/store/postgres/postgres-event-log.ts";
 import { grantRights } from "#shared/store/postgres/rights.ts";
 import { execute, type PostgresServer } from "#shared/store/testing/postgres-server.ts";
 import type { JobChanges, MatchJob } from "../../match-queue.ts";

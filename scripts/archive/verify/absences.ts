@@ -1,7 +1,7 @@
 import type { Agent } from "../../../league-manager/agents/registered-agent.ts";
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { hasTimedOut } from "../../../league-manager/league/outcome.ts";
-import type { AgentLog, LeagueLog } from "./logs.ts";
+import type { AgentLog, LeagueLog } from "./league-logs.ts";
 import type { Findings, Source } from "./source.ts";
 
 /**

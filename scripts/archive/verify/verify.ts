@@ -23,8 +23,8 @@ import {
 } from "../format.ts";
 import { fingerprintOf, Signature, signingKey } from "../signature.ts";
 import { checkAbsences } from "./absences.ts";
-import { type CheckedLeague, type CheckedMatch, checkLogged, checkUnlogged, NO_LEAGUE_LOG } from "./leagues.ts";
-import { type AgentLog, type LeagueLog, readAgentLog, readLeagueLog } from "./logs.ts";
+import { type CheckedLeague, type CheckedMatch, checkLogged, checkUnlogged, NO_LEAGUE_LOG } from "./league-checks.ts";
+import { type AgentLog, type LeagueLog, readAgentLog, readLeagueLog } from "./league-logs.ts";
 import {
   checkBytes,
   createFindings,

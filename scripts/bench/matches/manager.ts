@@ -12,7 +12,7 @@ import * as registration from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { httpEndpoint } from "#shared/rpc/http/http-server.ts";
 import { jsonRpc } from "#shared/rpc/jsonrpc/json-rpc.ts";
-import { mcpMethods } from "#shared/rpc/mcp/mcp.ts";
+import { mcpMethods } from "#shared/rpc/mcp/methods.ts";
 import { operation, toolsOf } from "#shared/rpc/mcp/operations.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 

@@ -14,7 +14,7 @@ import { loadBot } from "../../../player/loaders/load-bot.ts";
 import { trustedBot } from "../../../player/loaders/trusted-bot.ts";
 import { MatchLogs } from "../../../player/matches/match-logs.ts";
 import { Player } from "../../../player/matches/player.ts";
-import type { Asker, AskFault } from "../../../referee/match/ask.ts";
+import type { Asker, AskFault } from "../../../referee/match/player-messages.ts";
 import type { MatchSystem } from "../setup.ts";
 
 /** A bot of a local match. */

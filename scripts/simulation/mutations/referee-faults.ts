@@ -34,7 +34,7 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
   {
     name: "a refused connection to a player is not retried",
     rules: ["forfeits"],
-    file: "referee/match/ask.ts",
+    file: "referee/match/player-messages.ts",
     from: "      retry: true,\n",
     to: "",
   },
@@ -84,14 +84,14 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
   {
     name: "an answer of another player is accepted",
     rules: ["turns", "moves"],
-    file: "referee/match/ask.ts",
+    file: "referee/match/player-messages.ts",
     from: "sender === `player:",
     to: "sender || `player:",
   },
   {
     name: "an answer for another tick is accepted",
     rules: ["turns", "moves"],
-    file: "referee/match/ask.ts",
+    file: "referee/match/player-messages.ts",
     from: "if (tick !== turn.tick) return",
     to: "if (tick < 0) return",
   },

@@ -15,7 +15,7 @@ import {
 } from "./dialect.ts";
 import { wholeSeconds } from "./fields.ts";
 import type { ForeignMessage } from "./forms.ts";
-import { errorOf } from "./requests.ts";
+import { errorOf } from "./incoming-requests.ts";
 
 /**
  * The dialect of the classroom: flat messages of "league.v2" with `message_type`, `sender`, `timestamp` and `conversation_id`. Fields that

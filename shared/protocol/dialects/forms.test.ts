@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { dialectToken, isDialectToken, parseSpeech, speechText } from "./dialect.ts";
 import { type Attempt, attemptsFor, attemptsOf, bodyOf, DEFAULT_FORM, type Form } from "./forms.ts";
-import { errorReply, type ForeignRequest, replyTo, responseBody, unknownDialectBody } from "./requests.ts";
+import { errorReply, type ForeignRequest, replyTo, responseBody, unknownDialectBody } from "./incoming-requests.ts";
 
 const MESSAGE = { message_type: "GAME_OVER", league_id: "rps", winner: "P01" };
 

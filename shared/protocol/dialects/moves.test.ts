@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { moveIn, readingOf } from "./answers.ts";
+import { moveIn, readingOf } from "./incoming-answers.ts";
 
 interface Request {
   readonly game_state: unknown;

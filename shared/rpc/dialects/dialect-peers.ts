@@ -2,15 +2,6 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { cutTo, flat, jsonOf } from "#shared/lib/text.ts";
-import {
-  acceptanceIn,
-  isLater,
-  isMethodUnknown,
-  moveIn,
-  type Reading,
-  readingOf,
-  reasonIn,
-} from "#shared/protocol/dialects/answers.ts";
 import { type Contact, type Memory, seatOf, type Wordings } from "#shared/protocol/dialects/dialect.ts";
 import {
   type Attempt,
@@ -20,6 +11,15 @@ import {
   type Form,
   isSameForm,
 } from "#shared/protocol/dialects/forms.ts";
+import {
+  acceptanceIn,
+  isLater,
+  isMethodUnknown,
+  moveIn,
+  type Reading,
+  readingOf,
+  reasonIn,
+} from "#shared/protocol/dialects/incoming-answers.ts";
 import { dialects } from "#shared/protocol/dialects/registry.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MoveRequest } from "#shared/protocol/messages.ts";

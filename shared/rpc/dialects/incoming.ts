@@ -8,7 +8,7 @@ import {
   type RequestType,
   responseBody,
   unknownDialectBody,
-} from "#shared/protocol/dialects/requests.ts";
+} from "#shared/protocol/dialects/incoming-requests.ts";
 import type { HttpContext, HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Ids } from "../../lib/ids.ts";

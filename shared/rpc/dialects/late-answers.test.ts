@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readingOf } from "../../protocol/dialects/answers.ts";
+import { readingOf } from "#shared/protocol/dialects/incoming-answers.ts";
 import type { Contact } from "../../protocol/dialects/dialect.ts";
 import { LateAnswers } from "./late-answers.ts";
 

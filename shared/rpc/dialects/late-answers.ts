@@ -1,5 +1,5 @@
+import type { Reading } from "#shared/protocol/dialects/incoming-answers.ts";
 import { equalSecrets } from "../../lib/hash.ts";
-import type { Reading } from "../../protocol/dialects/answers.ts";
 import type { Contact } from "../../protocol/dialects/dialect.ts";
 import type { Network } from "../network.ts";
 

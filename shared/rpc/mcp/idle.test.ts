@@ -6,7 +6,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
-import { directTools, mcpMethods, type Tool } from "./mcp.ts";
+import { directTools, mcpMethods, type Tool } from "./methods.ts";
 import { type McpSessions, mcpSessions } from "./sessions.ts";
 
 const MINUTE_MS = 60_000;

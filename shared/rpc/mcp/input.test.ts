@@ -8,8 +8,8 @@ import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import type { CallerAnswer, CallerInput } from "../jsonrpc/caller-input.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
-import type { Tool } from "./mcp.ts";
 import { type McpEndpoint, mcpEndpoint } from "./mcp-endpoint.ts";
+import type { Tool } from "./methods.ts";
 
 /** The answers that the tool has received, one for each call. */
 let answers: (CallerAnswer | null)[];

@@ -3,8 +3,8 @@ import type { Ids } from "#shared/lib/ids.ts";
 import { lazily } from "#shared/lib/lazy.ts";
 import type { McpHandler } from "#shared/rpc/jsonrpc/http-context.ts";
 import { jsonRpc } from "#shared/rpc/jsonrpc/json-rpc.ts";
-import { directTools, type McpSurface, mcpMethods, subscriptionCheck } from "./mcp.ts";
-import type { McpService } from "./server.ts";
+import { directTools, type McpSurface, mcpMethods, subscriptionCheck } from "./methods.ts";
+import type { McpService } from "./sdk-server.ts";
 import type { McpSessions } from "./sessions.ts";
 
 /** The MCP service of one agent with the two handlers of `/mcp`: plain JSON-RPC for leagues and curl, and the SDK's transports for MCP clients. */

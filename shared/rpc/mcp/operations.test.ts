@@ -8,7 +8,7 @@ import { err, ok } from "../../lib/result.ts";
 import { protocolError } from "../../protocol/errors.ts";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
 import { ask, faultsOf, serve } from "../testing/endpoint.ts";
-import { mcpMethods } from "./mcp.ts";
+import { mcpMethods } from "./methods.ts";
 import { type Caller, operation, toolsOf } from "./operations.ts";
 
 const callers: Caller[] = [];

@@ -16,7 +16,7 @@ import type { Result } from "../../lib/result.ts";
 import { readWritten } from "../../lib/written-values.ts";
 import { errorType, type ProtocolError } from "../../protocol/errors.ts";
 import { type CallerInput, type InputNeeded, isInputNeeded } from "../jsonrpc/caller-input.ts";
-import type { Tool, ToolResult } from "./mcp.ts";
+import type { Tool, ToolResult } from "./methods.ts";
 
 /** The caller of an operation and its credentials, for requests of all interfaces. */
 export interface Caller {

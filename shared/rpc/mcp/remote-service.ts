@@ -10,7 +10,7 @@ import { messageOf } from "../../lib/result.ts";
 import type { InputNeeded } from "../jsonrpc/caller-input.ts";
 import type { HttpContext } from "../jsonrpc/http-context.ts";
 import { rpcError } from "../jsonrpc/json-rpc.ts";
-import { APPS_EXTENSION } from "./mcp.ts";
+import { APPS_EXTENSION } from "./methods.ts";
 import { NO_CONNECTION, type OtherService } from "./routed-service.ts";
 import { questionIn, responseOf, STATELESS_REVISION } from "./stateless-client.ts";
 

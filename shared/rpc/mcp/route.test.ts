@@ -5,8 +5,8 @@ import { systemIds } from "../../lib/ids.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import { STATELESS } from "../testing/stdio.ts";
-import type { Tool } from "./mcp.ts";
 import { serviceOf } from "./mcp-endpoint.ts";
+import type { Tool } from "./methods.ts";
 import { routeOf } from "./route.ts";
 import { type McpSessions, mcpSessions } from "./sessions.ts";
 

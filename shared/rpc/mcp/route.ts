@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { foreignRequestIn } from "#shared/protocol/dialects/incoming-requests.ts";
 import { parsedJson } from "../../lib/text.ts";
-import { foreignRequestIn } from "../../protocol/dialects/requests.ts";
-import type { DirectCall } from "./direct.ts";
-import { withArguments } from "./mcp.ts";
+import type { DirectCall } from "./direct-calls.ts";
+import { withArguments } from "./methods.ts";
 import type { McpSessions, SdkHandler } from "./sessions.ts";
 
 /** The handler of a request to `/mcp`. `message` is the parsed body, undefined for GET and DELETE. */

@@ -1,7 +1,7 @@
 import { JSONRPCErrorException } from "json-rpc-2.0";
 import { messageOf } from "../../lib/result.ts";
 import { rpcError } from "../jsonrpc/json-rpc.ts";
-import type { McpMethod, McpService } from "./server.ts";
+import type { McpMethod, McpService } from "./sdk-server.ts";
 
 /** The part of another service that answers forwarded requests. */
 export interface OtherService {

@@ -8,8 +8,8 @@ import { systemIds } from "../../lib/ids.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import { STATELESS } from "../testing/stdio.ts";
-import type { Tool } from "./mcp.ts";
 import { type McpEndpoint, mcpEndpoint } from "./mcp-endpoint.ts";
+import type { Tool } from "./methods.ts";
 
 const about = { title: "T", description: "D", inputSchema: { type: "object" }, outputSchema: { type: "object" } };
 const tool = (name: string, call: Tool["call"]): Tool => ({ ...about, name, annotations: {}, call });

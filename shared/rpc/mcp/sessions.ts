@@ -13,7 +13,7 @@ import type { Ids } from "#shared/lib/ids.ts";
 import { isLoopback, networkOf } from "#shared/protocol/addresses.ts";
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import { INVALID_PARAMS } from "#shared/rpc/jsonrpc/json-rpc.ts";
-import { type DirectCalls, directCalls } from "./direct.ts";
+import { type DirectCalls, directCalls } from "./direct-calls.ts";
 import {
   authOf,
   type Era,
@@ -22,7 +22,7 @@ import {
   serverOf,
   subscribedUris,
   unknownResource,
-} from "./server.ts";
+} from "./sdk-server.ts";
 
 /** The handler of the SDK that answers a request of an MCP client. */
 export type SdkHandler =

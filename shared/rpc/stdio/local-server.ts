@@ -2,7 +2,13 @@ import { type JSONRPCMessage, parseJSONRPCMessage, type Server, type Transport }
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import { INVALID_PARAMS } from "#shared/rpc/jsonrpc/json-rpc.ts";
-import { type McpService, requestStates, serverOf, subscribedUris, unknownResource } from "#shared/rpc/mcp/server.ts";
+import {
+  type McpService,
+  requestStates,
+  serverOf,
+  subscribedUris,
+  unknownResource,
+} from "#shared/rpc/mcp/sdk-server.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type Stdio, StdioTransport } from "./stdio-transport.ts";
 

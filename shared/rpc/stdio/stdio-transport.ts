@@ -1,9 +1,9 @@
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
+import { withArguments } from "#shared/rpc/mcp/methods.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { parsedJson } from "../../lib/text.ts";
 import { idOf } from "../jsonrpc/json-rpc.ts";
-import { withArguments } from "../mcp/mcp.ts";
 import { readLines } from "./stdio-lines.ts";
 
 /** The two streams to the client. */

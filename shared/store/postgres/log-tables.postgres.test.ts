@@ -13,7 +13,7 @@ import {
   readHeads,
   readStream,
   readStreams,
-} from "./postgres-event-log.ts";
+} from "./log-statements.ts";
 
 let server: PostgresServer;
 let template: string;

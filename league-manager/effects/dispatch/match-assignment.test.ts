@@ -3,8 +3,7 @@ import { isSignedFor } from "#shared/protocol/signing.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { aborted, played } from "../../testing/results.ts";
-import type { TestLeague } from "../testing/league.ts";
-import { startTestLeague } from "../testing/league.ts";
+import { startTestLeague, type TestLeague } from "../testing/league.ts";
 
 const refereesOf = (league: TestLeague): (string | null)[] => league.round().map(({ refereeId }) => refereeId);
 

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from "vitest";
 import { manualClock } from "#shared/lib/testing/clock.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
-import { agentDirectory } from "./agents.ts";
+import { agentDirectory } from "./agent-tokens.ts";
 import { SESSION_SCHEMA } from "./session-store.ts";
 
 /** The table as earlier versions of this format created it. */

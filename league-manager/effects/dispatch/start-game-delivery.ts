@@ -13,8 +13,8 @@ import type { League, Match } from "../../league/league.ts";
 import type { OpenWork } from "../../league/open-work.ts";
 import type { MatchJob } from "../../match-queue.ts";
 import { type EffectsContext, MANAGER_SENDER, type Part, Tasks } from "../effects-context.ts";
-import type { Dispatch } from "./dispatch.ts";
-import { type Health, SILENT_PROBES } from "./health.ts";
+import type { Dispatch } from "./match-assignment.ts";
+import { type Health, SILENT_PROBES } from "./referee-health.ts";
 import type { Referees } from "./referees.ts";
 import { type SeedOf, startGameOf } from "./start-game-message.ts";
 

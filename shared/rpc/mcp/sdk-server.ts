@@ -33,7 +33,7 @@ import {
 } from "#shared/rpc/jsonrpc/caller-input.ts";
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import { INVALID_PARAMS } from "#shared/rpc/jsonrpc/json-rpc.ts";
-import { invalidArguments, type McpSurface, showsApps } from "./mcp.ts";
+import { invalidArguments, type McpSurface, showsApps } from "./methods.ts";
 
 /** A method of a service. `context` is present for calls through the SDK, and absent for plain JSON-RPC. */
 export type McpMethod = (params: unknown, http: HttpContext, context?: ServerContext) => unknown;

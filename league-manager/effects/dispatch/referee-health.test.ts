@@ -3,7 +3,7 @@ import type { Peers } from "#shared/rpc/peer/peer.ts";
 import { pauseLeague, resumeLeague } from "../../commands/league-commands.ts";
 import { played, timedOut } from "../../testing/results.ts";
 import { startTestLeague, type TestLeague } from "../testing/league.ts";
-import { SILENT_PROBES } from "./health.ts";
+import { SILENT_PROBES } from "./referee-health.ts";
 
 /** A network that counts the probes without an answer from a running agent. */
 function countedProbes() {

@@ -11,7 +11,7 @@ const PROBE_TIMEOUT_MS = 1_000;
 const MAX_MISSES = 3;
 /**
  * The same for a referee that has neither answered nor registered since the manager's start, because `league run --resume` starts the referees at
- * the same time as the manager. Players have the same time (readiness.ts).
+ * the same time as the manager. Players have the same time (player-readiness.ts).
  */
 const MAX_MISSES_AT_START = 10;
 /**

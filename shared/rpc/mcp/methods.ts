@@ -1,10 +1,10 @@
 import { JSONRPCErrorException } from "json-rpc-2.0";
 import { z } from "zod";
+import { readWritten } from "#shared/lib/written-values.ts";
 import type { FieldFault } from "#shared/protocol/envelope.ts";
+import type { InputNeeded } from "#shared/rpc/jsonrpc/caller-input.ts";
 import type { HttpContext, HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
 import { INVALID_PARAMS, type Method, rpcError, withRejections } from "#shared/rpc/jsonrpc/json-rpc.ts";
-import { readWritten } from "../../lib/written-values.ts";
-import type { InputNeeded } from "../jsonrpc/caller-input.ts";
 
 /** The content of a result: text, or a page that a host may show to its user. */
 export type Content =

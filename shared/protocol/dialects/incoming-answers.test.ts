@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { acceptanceIn, isLater, isMethodUnknown, readingOf, reasonIn } from "./answers.ts";
+import { acceptanceIn, isLater, isMethodUnknown, readingOf, reasonIn } from "./incoming-answers.ts";
 
 const reading = (body: unknown, status = 200) =>
   readingOf({ status, text: typeof body === "string" ? body : JSON.stringify(body) });

@@ -30,7 +30,7 @@ import {
   type UnloggedLeague,
   type UnloggedRun,
 } from "../format.ts";
-import type { LeagueLog } from "./logs.ts";
+import type { LeagueLog } from "./league-logs.ts";
 import { type Findings, readDocument, type Source } from "./source.ts";
 
 /** Checks a league with its log: each field of the league and of its matches must follow from the log. */

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { JSONRPCErrorException } from "json-rpc-2.0";
 import { z } from "zod";
-import type { HttpContext, HttpReply } from "../jsonrpc/http-context.ts";
-import { invalidArguments, protocolVersions, showsApps, type ToolResult } from "./mcp.ts";
-import type { McpService } from "./server.ts";
+import type { HttpContext, HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
+import { invalidArguments, protocolVersions, showsApps, type ToolResult } from "./methods.ts";
+import type { McpService } from "./sdk-server.ts";
 
 /** A call of a tool that can be answered without the SDK. */
 export interface DirectCall {

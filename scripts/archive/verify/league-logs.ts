@@ -7,7 +7,7 @@ import { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { evolveLeague, matchOf } from "../../../league-manager/league/evolve.ts";
 import type { League, Match } from "../../../league-manager/league/league.ts";
 import { agentLogFile, type LoggedLeague, type LoggedRun, leagueLogFile, MAX_PLAYERS } from "../format.ts";
-import { checkCourse } from "./course.ts";
+import { checkCourse } from "./event-course.ts";
 import { parseJson, readLines, type Source } from "./source.ts";
 
 /** The log of a league. The states between its events are not kept, because those of a large league need gigabytes. */

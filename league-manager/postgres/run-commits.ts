@@ -11,7 +11,7 @@ import {
   readCommits,
   readHeads,
   type StreamHead,
-} from "#shared/store/postgres/postgres-event-log.ts";
+} from "#shared/store/postgres/log-statements.ts";
 import type { Profile } from "../agents/registered-agent.ts";
 import type { Write } from "../ledger.ts";
 import type { MatchQueue } from "../match-queue.ts";

@@ -14,7 +14,7 @@ import { type League, type Match, positionOf } from "../../league/league.ts";
 import type { OpenWork } from "../../league/open-work.ts";
 import type { Commit, ManagerState } from "../../ledger.ts";
 import type { EffectsContext, Part } from "../effects-context.ts";
-import type { Health, Patience } from "./health.ts";
+import type { Health, Patience } from "./referee-health.ts";
 import { AnsweringReferees, type Referees } from "./referees.ts";
 
 /** Assigns the scheduled matches of opened rounds to referees, and takes them from referees that are down or no longer registered. */

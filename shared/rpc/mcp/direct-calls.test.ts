@@ -1,13 +1,13 @@
 import type { Server } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { httpEndpoint } from "#shared/rpc/http/http-server.ts";
 import { INVALID_PARAMS, rpcError } from "#shared/rpc/jsonrpc/json-rpc.ts";
-import { systemClock } from "../../lib/clock.ts";
-import { systemIds } from "../../lib/ids.ts";
-import { rpcRequest } from "../testing/json-rpc.ts";
-import { listenOnLoopback } from "../testing/loopback.ts";
-import { directTools, mcpMethods, type Tool } from "./mcp.ts";
-import type { McpService } from "./server.ts";
+import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
+import { directTools, mcpMethods, type Tool } from "./methods.ts";
+import type { McpService } from "./sdk-server.ts";
 import { mcpSessions } from "./sessions.ts";
 
 const about = { title: "T", description: "D", inputSchema: { type: "object" }, outputSchema: { type: "object" } };

@@ -21,8 +21,8 @@ import {
   testDriver,
   tokenOf,
 } from "../testing/match.ts";
-import { createAsker, publishedFault } from "./ask.ts";
 import { MATCH_SCHEMA, matchTable } from "./match-table.ts";
+import { createAsker, publishedFault } from "./player-messages.ts";
 import { createReferee } from "./referee.ts";
 
 const ends: (() => void | Promise<void>)[] = [];

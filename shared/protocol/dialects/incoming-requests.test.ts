@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { foreignRequestIn, registrationIn } from "./requests.ts";
+import { foreignRequestIn, registrationIn } from "./incoming-requests.ts";
 
 const REGISTER = { message_type: "LEAGUE_REGISTER_REQUEST", protocol: "league.v2" };
 const call = (method: string, params?: unknown, more: object = { id: 1 }) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ask, faultsOf, serve, url } from "../testing/endpoint.ts";
-import { rpcNotification, textResult } from "../testing/json-rpc.ts";
-import { mcpMethods, type Tool } from "./mcp.ts";
+import { ask, faultsOf, serve, url } from "#shared/rpc/testing/endpoint.ts";
+import { rpcNotification, textResult } from "#shared/rpc/testing/json-rpc.ts";
+import { mcpMethods, type Tool } from "./methods.ts";
 
 const inputSchema = {
   type: "object",
