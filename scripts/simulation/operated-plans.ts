@@ -141,13 +141,13 @@ const ending: PlanKind = (context) => {
   };
 };
 
-/** Removes a player, and erases its data as soon as its match is over. */
+/** Removes a player, and erases its data as soon as its match is over. A short league is over a second after its start. */
 const removing: PlanKind = (context) => {
   const { plan, random } = context;
   const players = [anyPlayer(context)];
   const at = random.int(0, 500);
-  const forgotten = Array.from({ length: random.int(0, 2) }, () =>
-    call(context, "forget_player", "start", at + random.int(0, 1_500), { players }),
+  const forgotten = [100, 300, 1_500].map((withinMs) =>
+    call(context, "forget_player", "start", at + random.int(0, withinMs), { players }),
   );
   return { ...plan, calls: [call(context, "remove_player", "start", at, { players }), ...forgotten] };
 };

@@ -536,6 +536,28 @@ const openTurnsAfterCrash: Situation = (plan, random) => ({
   }),
 });
 
+/** An operator removes a player and erases its data while the league runs: it asks again until the match of the player is over. */
+const erasedPlayer: Situation = (plan, random) => {
+  const after = {
+    operator: 1,
+    after: "start",
+    isEnvelope: random.next() < 0.5,
+    isForged: false,
+    players: ["P1"],
+  } as const;
+  const forgotten = Array.from(
+    { length: 10 },
+    (_, index) => ({ ...after, tool: "forget_player", at: 250 + 400 * index }) as const,
+  );
+  return {
+    ...plan,
+    players: ["well", "well", "slow", "slow"],
+    contacts: undefined,
+    disturbances: [],
+    calls: [{ ...after, tool: "remove_player", at: 200 }, ...forgotten],
+  };
+};
+
 const SITUATIONS: readonly Situation[] = [
   stoppedReferee,
   unknownCommits,
@@ -547,6 +569,7 @@ const SITUATIONS: readonly Situation[] = [
   brokenPolls,
   clocksSetDuringCalls,
   openTurnsAfterCrash,
+  erasedPlayer,
 ];
 
 const SHARE_WITH_INBOXES = 0.2;
