@@ -124,20 +124,20 @@ describe("league codenames with a faulty endpoint", () => {
       /HTTP 500: no luck with \*\*\*/,
     ],
     ["an invalid body", (_, response) => void response.end("<html>"), /not a chat completion/],
-    ["no answer", () => {}, /no answer within 500 ms/],
+    ["no answer", () => {}, /no answer within 2000 ms/],
     ["429", (_, response) => sendJson(response, 429, { error: { message: "slow down" } }), /HTTP 429: slow down/],
   ];
   it.each(failures)("can be continued after three failures in a row: %s", async (_, behaviour, why) => {
     const scripted = await startEndpoint(behaviour);
-    const fast = ["--timeout-ms", "500"];
-    const ended = await startGame([...llm(scripted), ...fast, "--people", "none", ...inFolder(newFolder())]).ended;
+    const limit = ["--timeout-ms", "2000"];
+    const ended = await startGame([...llm(scripted), ...limit, "--people", "none", ...inFolder(newFolder())]).ended;
     expect([ended.code, ended.stdout]).toEqual([1, ""]);
     expect(ended.stderr).toMatch(why);
     expect(ended.stderr).not.toContain(KEY);
-    expect(scripted.requests).toHaveLength(3);
-    expect(scripted.requests[1]?.messages.at(-1)?.content).toContain(
-      "Your last answer was rejected (now attempt 2): no answer",
-    );
+    // Within the time limit of an attempt its request is repeated, as often as the speed of the machine allows.
+    const attempts = [...new Set(scripted.requests.map(({ messages }) => messages.at(-1)?.content))];
+    expect(attempts).toHaveLength(3);
+    expect(attempts[1]).toContain("Your last answer was rejected (now attempt 2): no answer");
     const next = continueArgs(ended);
     scripted.setBehaviour(playLegally);
     expectOver(await startGame(next).ended);

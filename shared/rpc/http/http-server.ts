@@ -204,8 +204,6 @@ export interface EndpointOptions {
   readonly rejections?: RejectionLog | undefined;
   /** Receives internal errors, whose text is not sent to callers. */
   readonly onError?: (error: unknown) => void;
-  /** The time without traffic after which a connection with unread data is closed; five minutes by default. */
-  readonly stalledMs?: number;
 }
 
 /** The time without traffic after which a connection is closed if the client has not read all sent data. */
@@ -288,7 +286,7 @@ export function httpEndpoint(options: EndpointOptions): Server {
   limitConnections(server, (address) => isTrustedProxy(address) || (forwarder?.isServer(address) ?? false));
   server.keepAliveTimeout = 60_000;
   server.requestTimeout = 30_000;
-  server.timeout = options.stalledMs ?? STALLED_MS;
+  server.timeout = STALLED_MS;
   return server;
 }
 
