@@ -47,7 +47,7 @@ const PROJECTOR = { viewport: { width: 1920, height: 1080 } };
 
 it("shows a complete command, and the code of the page for people at the address for other machines", async () => {
   const page = await open("/leagues/open");
-  await page.getByText("npm run league -- join ./my-bot/bot.ts --name YOUR_NAME --league open").waitFor();
+  await page.getByText(/^npm run league -- join \.\/my-bot\/bot\.ts --name YOUR_NAME --manager/).waitFor();
   const code = page.getByRole("img", { name: "QR code of http://10.0.0.9:8000/play?league=open" });
   await code.waitFor();
   const { data } = encode("http://10.0.0.9:8000/play?league=open", { border: 2 });
