@@ -67,7 +67,10 @@ export interface Ledger {
    * state is then unchanged. After StoreBusy and StoreUnwritable the caller may try again. Every other failure of an append ends the manager.
    */
   execute<Reply>(decide: Decide<Reply>): Promise<Result<Reply, ProtocolError>>;
-  /** Adds a listener that is called after each commit, in order. A commit that only writes rows has no events: the erasure of a name. Returns the function that removes it. */
+  /**
+   * Adds a listener that is called after each commit, in order. A commit of an earlier version that erased a name has rows and no events. Returns the
+   * function that removes the listener.
+   */
   onCommit(listener: (commit: Commit) => void): () => void;
   /** Resolves when all earlier commands are answered. */
   settled(): Promise<void>;

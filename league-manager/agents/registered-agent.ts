@@ -75,8 +75,8 @@ export interface ManagerState {
   /** The highest number among the ids of forgotten agents, by kind: new ids have higher numbers, so that no id is used twice. */
   readonly lastForgotten: Readonly<Record<Agent["kind"], number>>;
   /**
-   * Leagues of the log that the config does not list, and that were not opened like one that it lists. Their players stay registered, because the log names them. An unfinished league continues when
-   * the config lists it again.
+   * Leagues of the log that the config does not list, and that were not opened like one that it lists. Their players stay registered, because the log
+   * names them. An unfinished league continues when the config lists it again.
    */
   readonly formerLeagues: readonly Pick<League, "leagueId" | "entrants" | "status">[];
 }

@@ -69,8 +69,8 @@ export const endOf = (one: Disturbance): number => {
   return "downMs" in one && one.downMs < PERMANENT_MS ? one.at + one.downMs : one.at;
 };
 
-/** The tools that change a league, and those that show it. */
-const TOOLS = [
+/** The tools that change leagues. They need the operator token. */
+export const CHANGING_TOOLS = [
   "pause_league",
   "resume_league",
   "extend_league",
@@ -83,11 +83,8 @@ const TOOLS = [
   "reset_token",
   "start_league",
   "open_league",
-  "get_standings",
-  "get_ratings",
-  "get_schedule",
-  "list_leagues",
 ] as const;
+const TOOLS = [...CHANGING_TOOLS, "get_standings", "get_ratings", "get_schedule", "list_leagues"] as const;
 
 /** One call of an operator. It is repeated until it is answered. */
 export const OperatorCall = z.strictObject({

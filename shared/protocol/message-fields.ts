@@ -47,7 +47,7 @@ export const JoinCode = z.string().regex(/^\w[\w.-]{0,99}$/, JOIN_CODE_RULE);
 /** The rule for the ids of leagues, for error messages. */
 export const LEAGUE_ID_RULE = "use letters, digits, dot, dash and underscore, and not only dots";
 
-/** The id of a new league, in URLs and file names. The folders `.` and `..` are no names. */
+/** The id of a new league, in URLs and file names. `.` and `..` are not valid, because they name other folders. */
 export const LeagueId = z.string().regex(/^(?!\.+$)[A-Za-z0-9._-]{1,100}$/, LEAGUE_ID_RULE);
 
 const ms = (defaultMs: number, description: string) =>

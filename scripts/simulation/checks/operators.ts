@@ -3,7 +3,7 @@ import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { isManager, isOperator } from "../machines/names.ts";
 import type { ObservedRequest } from "../machines/network.ts";
 import { OPERATOR_TOKEN } from "../operator.ts";
-import type { Plan } from "../plan.ts";
+import { CHANGING_TOOLS, type Plan } from "../plan.ts";
 import type { LogEntry } from "./log.ts";
 import { type CheckedEnvelope, type ToolAnswer, type ToolCall, toolAnswerIn, toolCallIn } from "./messages.ts";
 import { type Fault, faultsOf } from "./rules.ts";
@@ -134,21 +134,7 @@ function faultsOfInvitation(
 }
 
 /** The tools that need the operator token. */
-const NEED_TOKEN: ReadonlySet<string> = new Set([
-  "pause_league",
-  "resume_league",
-  "extend_league",
-  "end_league",
-  "annul_match",
-  "schedule_match",
-  "add_player",
-  "remove_player",
-  "forget_player",
-  "reset_token",
-  "start_league",
-  "league_status",
-  "open_league",
-]);
+const NEED_TOKEN: ReadonlySet<string> = new Set([...CHANGING_TOOLS, "league_status"]);
 
 /** Notes the token with which a manager has registered a player. A player that returns has the token that was current when it was handled. */
 function noteRegistration(tokens: Map<string, string>, resets: readonly Reset[], reply: string): void {
